@@ -428,7 +428,11 @@ def test_violations_of_shapes_have_the_columns_of_a_validation_report(family, ru
         ("sh:datatype", "http://x/a", "http://x/p", "old", "numbers only"),
         ("sh:minCount", "http://x/a", "^<http://x/q>", None, None),
     }
-    assert "rdf:type(:a, :A) and :p(:a, old) are observed, which the rule forbids: numbers only" in listed.stdout
+    broken = "rdf:type(:a, :A) and :p(:a, old) are observed, and not `sh:datatype`(old, xsd:integer), which the rule forbids"
+    assert [row["sentence"] for row in json.loads(listed.stdout)["rows"]] == [
+        f"{broken}: numbers only",
+        "rdf:type(:a, :A) is observed, but there is no :q(V, :a)",
+    ]
 
 
 def test_iris_have_the_prefixes_of_the_files_for_people(family, run):

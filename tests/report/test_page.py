@@ -122,7 +122,7 @@ def test_an_audit_has_a_report(tmp_path: Path):
     audited = reported(
         ReportChoice(), observed=tmp_path / "demo/facts.tsv", predictions=None, rules=tmp_path / "demo/kinship.rules"
     )
-    judged = [rule for rule in audited.result.rule_results if rule.dataset.evaluable]
+    judged = [rule for rule in audited.result.rule_results if rule.dataset.evaluable or rule.info.denial]
     broken = sum(rule.dataset.refuted > 0 for rule in judged)
     assert audited.page.answer.text == f"The data themselves break {broken} of {len(judged)} rules that they can judge."
     assert audited.page.example is not None

@@ -148,6 +148,13 @@ def test_a_verdict_in_words_stands_first_and_words_are_explained_where_they_stan
     assert all(any(f"{flag}: " in note for note in listing.notes) for flag in ("vacuous", "near-1", "fewer-than-5"))
 
 
+def test_a_denial_constraint_needs_no_case_to_be_kept() -> None:
+    kept, unrefutable = result(Counts(), denial=True), result(Counts(2, 0, 2), unrefutable=True)
+    assert audit_listing([kept, kept, unrefutable]).lead == ("The data break none of the 2 rules that they can judge.",)
+    assert audit_listing([unrefutable]).lead == ("Nothing declared can refute the only rule, so the data cannot break it.",)
+    assert audit_listing([unrefutable] * 2).lead == ("Nothing declared can refute these rules, so the data cannot break them.",)
+
+
 def test_people_see_what_the_finder_says_only_if_a_rule_has_it() -> None:
     headings = "| rule | kind | confirmed | refuted | evaluable | rate | confidence | support | flags | text |"
     assert render(audit_listing(FOUR), Format.MARKDOWN).splitlines()[4] == headings

@@ -52,8 +52,40 @@ def test_data_are_said_with_what_they_lack(further: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ('not matches(Y, "x.*")', 'pet(ann, tom) is observed, and not matches(tom, "x.*"), which the rule forbids'),
+        ("not Y in {eve, sue}", "pet(ann, tom) is observed, and tom not in {eve, sue}, which the rule forbids"),
+        ("length(Y) > 2, Y = tom", "pet(ann, tom) is observed, and length(tom) > 2, and tom = tom, which the rule forbids"),
+    ],
+)
+def test_what_a_forbidden_case_was_tested_for_is_said(condition: str, words: str) -> None:
+    assert sentences(f"false <- pet(X, Y), {condition}.", model=None) == [words]
+
+
+def test_a_body_of_alternatives_is_said_as_it_is_written() -> None:
+    (words,) = sentences("false <- (pet(X, rex) or born(X, warsaw)).", model=None)
+    assert words == "pet(marie, rex) or born(marie, warsaw), which the rule forbids"
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        ("count(Z : type(Y, Z)) >= 1", "but there is no type(tom, Z)"),
+        ("count(Z : type(Y, Z)) >= 2", "so that there should be at least 2 type(tom, Z), but there are none"),
+        ("count(Z : pet(X, Z)) <= 0", "so that there should be no pet(ann, Z), but there is 1"),
+        ("count(Z : pet(X, Z)) = 3", "so that there should be exactly 3 pet(ann, Z), but there is 1"),
+        ("count(Z : pet(X, Z)) < 1", "so that count(Z : pet(ann, Z)) < 1 should hold, but 1 < 1 does not"),
+    ],
+)
+def test_what_there_is_too_much_or_too_little_of_is_said(head: str, words: str) -> None:
+    assert sentences(f"{head} <- pet(X, Y).", model=None) == [f"pet(ann, tom) is observed, {words}"]
+
+
+@pytest.mark.parametrize(
     ("rule", "words"),
     [
+        ("F > 1.5 <- ride(fare: F).", "but it does not"),
         ("L = K <- ride(kind: L, class: K).", "but it does not"),
         ("L = 1 <- ride(kind: L).", "but it does not"),
         ("L <= 0 <- ride(kind: L, class: 1).", "but it is missed by 2"),
@@ -66,4 +98,4 @@ def test_classes_have_no_distance(rule: str, words: str) -> None:
     rides = rulescore.Table(pa.table({"id": [1], "kind": [2], "class": [1], "fare": [1.5]}), key="id")
     (row,) = rulescore.violations(None, None, rule, tables={"ride": rides}, dataset=True).to_pylist()
     assert row["sentence"].endswith(words)
-    assert (row["margin"] is None) == (words == "but it does not")
+    assert (not row["margin"]) == (words == "but it does not")

@@ -24,6 +24,7 @@ from rulescore.language.syntax import (
     Constant,
     Expression,
     Falsity,
+    Let,
     Membership,
     Operator,
     Or,
@@ -188,13 +189,19 @@ class FormulaListing:
         values = {name: restored(row[variable(i)], rule.types.get(name)) for i, name in enumerate(rule.variables)}
         ground: dict[Variable, Expression] = {Variable(name): Constant(value) for name, value in values.items()}
         head = self._rule.head
+        conditions = self._body(rule).conditions
+        body = tuple(print_condition(replace_variables(condition, ground)) for condition in conditions)
+        facts, absent = tuple(self._body_facts(rule, ground)), tuple(self._absent_facts(rule, ground))
+        known = {*map(str, facts), *(f"not {fact}" for fact in absent)}
+        others = [text for condition, text in zip(conditions, body, strict=True) if not isinstance(condition, Comparison | Let)]
         return Violation(
             rule=self._name,
             binding=dict(zip(_variables(context), values.values(), strict=True)),
-            body=tuple(print_condition(replace_variables(condition, ground)) for condition in self._body(rule).conditions),
+            body=body,
             head="false" if isinstance(head, Falsity) else print_condition(replace_variables(head, ground)),
-            facts=tuple(self._told(body_fact, prediction.fact) for body_fact in self._body_facts(rule, ground)),
-            absent=tuple(self._absent_facts(rule, ground)),
+            facts=tuple(self._told(body_fact, prediction.fact) for body_fact in facts),
+            absent=absent,
+            tested=tuple(text for text in others if text not in known) if isinstance(head, Falsity) else (),
             refuters=tuple(
                 replace(refuter, facts=tuple(self._told(fact, prediction.fact) for fact in refuter.facts))
                 for refuter in dict.fromkeys(self._refuters(context, row, ground, instances))

@@ -272,7 +272,7 @@ def _lines(violation: Violation) -> list[str]:
 
 
 def _missed(compared: ComparedValues) -> str:
-    if compared.margin is None:
+    if not compared.margin:
         return ""
     return f"; {'holds' if compared.holds else 'missed'} by {shown_margin(compared)}"
 

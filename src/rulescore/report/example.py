@@ -174,7 +174,7 @@ def _sides(compared: ComparedValues) -> Sides | None:
         case (bool(), _) | (_, bool()):
             return None
         case (int() | float() as left, int() | float() as right) if not compared.named:
-            missed = "" if compared.holds else f"missed by {shown_margin(compared)}"
+            missed = "" if compared.holds or not compared.margin else f"missed by {shown_margin(compared)}"
             return Sides(left, right, visible(compared.text), _operator(compared), missed)
         case _:
             return None

@@ -236,7 +236,7 @@ def _value(value: object) -> str:
 def _compared(compared: ComparedValues) -> str:
     mark = "%" if compared.percent else ""
     sides = f"{compared.text}: {_value_text(compared.left)}{mark} against {_value_text(compared.right)}{mark}"
-    return sides if compared.margin is None else f"{sides}, {'by' if compared.holds else 'missed by'} {shown_margin(compared)}"
+    return sides if not compared.margin else f"{sides}, {'by' if compared.holds else 'missed by'} {shown_margin(compared)}"
 
 
 def _aggregated(aggregated: Aggregated) -> str:

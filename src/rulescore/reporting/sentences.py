@@ -197,9 +197,13 @@ def _figure(model: ModelResult) -> str:
 
 
 def of_the_data(rules: Sequence[RuleResult]) -> Sentence:
-    """How many rules the data break, of those that they can judge."""
-    judged = [rule for rule in rules if rule.dataset.evaluable and not rule.info.unrefutable]
+    """How many rules the data break, of those that they can judge: a denial constraint needs no case to be kept."""
+    refutable = [rule for rule in rules if not rule.info.unrefutable]
+    judged = [rule for rule in refutable if rule.dataset.evaluable or rule.info.denial]
     broken = [rule for rule in judged if rule.dataset.refuted]
+    if not refutable:
+        which, them = ("the only rule", "it") if len(rules) == 1 else ("these rules", "them")
+        return said("Nothing declared can refute ", strong(which), f", so the data cannot break {them}.")
     if not judged:
         return said("The data say nothing of these rules: ", strong("none has a case that can be judged"), ".")
     if len(judged) == 1:

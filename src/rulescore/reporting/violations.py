@@ -17,10 +17,21 @@ from rulescore.reporting.json import VERSION
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing, counted, render_table_csv, shown
 from rulescore.scoring.evaluation import pandas_frame, polars_frame
 from rulescore.scoring.labels import Labels
-from rulescore.scoring.violation import ComparedValues, CountedViolations, Fact, Refuter, ShapeResult, Violation, Violations
+from rulescore.scoring.violation import (
+    Aggregated,
+    ComparedValues,
+    CountedViolations,
+    Fact,
+    Refuter,
+    ShapeResult,
+    Violation,
+    Violations,
+)
 from rulescore.values import equals_double, key_of, spell_duration, text_of
 
 _MOST_ABSENT = 3
+_COUNTS = re.compile(r"(?P<count>count\([^:]* : (?P<what>.*)\)) (?P<operator>>=|<=|=) (?P<bound>[0-9]+)")
+_BOUNDS = {">=": "at least", "<=": "at most", "=": "exactly"}
 _NO_LABELS = Labels()
 
 # Readers of a sentence do not miss the quotes of rules, except around text that looks like a number, a date or a truth value.
@@ -57,7 +68,24 @@ def _sentence(violation: Violation) -> str:
     # A fact that refutes the head, or the head's absence, explains enough. To show why a comparison fails, we show everything that
     # it compares.
     known = said if any(refuter.facts or refuter.absent for refuter in violation.refuters[:1]) else with_facts
-    return f"{known}, so that {violation.head} should hold, but {_why(violation, prediction)}"
+    return _miscounted(violation, known) or f"{known}, so that {violation.head} should hold, but {_why(violation, prediction)}"
+
+
+def _miscounted(violation: Violation, known: str) -> str | None:
+    """What the data have too few or too many of, if the head only counts."""
+    match violation.aggregated, violation.compared:
+        case ([Aggregated(text=text, value=int() as number)], [ComparedValues(right=int() as bound)]):
+            counts = _COUNTS.fullmatch(violation.head)
+        case _:
+            return None
+    if counts is None or counts["count"] != text or counts["bound"] != str(bound):
+        return None
+    what = counts["what"]
+    if number == 0 and counts["operator"] in {">=", "="} and bound == 1:
+        return f"{known}, but there is no {what}"
+    are = "is" if number == 1 else "are"
+    wanted = f"{_BOUNDS[counts['operator']]} {bound}" if bound else "no"
+    return f"{known}, so that there should be {wanted} {what}, but there {are} {number or 'none'}"
 
 
 def _subject(violation: Violation) -> str:
@@ -87,7 +115,10 @@ def _met(violation: Violation, said: str, with_facts: str, prediction: str | Non
 
 
 def _forbidden(violation: Violation, said: str, against: str) -> str:
-    compared = "".join(f", and {values.text}" for values in violation.compared)
+    texts = [*(values.text for values in violation.compared), *violation.tested]
+    compared = "".join(f", and {text}" for text in dict.fromkeys(texts))
+    if not violation.facts and not violation.absent and texts and violation.prediction is None:
+        return f"{' and '.join(dict.fromkeys(texts))}, which the rule forbids"
     return f"{said}, but {against}{compared}" if against else f"{said}{compared}, which the rule forbids"
 
 
@@ -118,7 +149,7 @@ def _others(facts: Sequence[Fact], prediction: str | None) -> list[str]:
 def _missed(compared: ComparedValues, head: str) -> str:
     """By how much a comparison is missed. If the comparison is the head, we do not repeat its text."""
     what = "it" if compared.text == head else compared.text
-    if compared.margin is None:
+    if not compared.margin:
         return f"{what} holds" if compared.holds else f"{what} does not"
     margin = shown_margin(compared)
     return f"{what} holds by {margin}" if compared.holds else f"{what} is missed by {margin}"

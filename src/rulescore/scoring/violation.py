@@ -140,7 +140,8 @@ class ShapeResult:
 @dataclass(frozen=True, slots=True)
 class Violation:
     """`model`, `prediction`, its `score` and `rank` are None for violations in the data alone. `body`: the conditions of the body
-    in words. `facts`: its positive atoms, as facts. `absent`: the facts that its negated atoms deny. `confirmed`: the head is
+    in words. `facts`: its positive atoms, as facts. `absent`: the facts that its negated atoms deny. `tested`: its other conditions
+    but comparisons, if the rule forbids it. `confirmed`: the head is
     confirmed, so this is not a violation. `result`: what it is about, if its rule says so."""
 
     rule: str
@@ -149,6 +150,7 @@ class Violation:
     head: str
     facts: tuple[Fact, ...] = ()
     absent: tuple[Fact, ...] = ()
+    tested: tuple[str, ...] = ()
     refuters: tuple[Refuter, ...] = ()
     compared: tuple[ComparedValues, ...] = ()
     aggregated: tuple[Aggregated, ...] = ()

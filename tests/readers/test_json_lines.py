@@ -64,6 +64,22 @@ def test_objects_within_a_list_are_no_rows_and_the_help_says_what_to_write(write
     assert problem.helps[0] == f"`triples` is a list of objects: write each on a line of its own, `jq -c '.triples[]' {path}`"
 
 
+@pytest.mark.parametrize("end", ["name", "text", "label"])
+def test_a_field_within_a_part_of_a_triple_plays_that_part(write, answers_of, end):
+    row = {"subject": {end: "alice", "type": "person"}, "predicate": {end: "mother"}, "object": {end: "bob", "type": "person"}}
+    assert answers_of(prediction_streams(write("x.jsonl", lines(row)))) == [(*KIN[0], None, None, None)]
+    flat = {**row, "predicate": "mother", "object": "bob"}
+    assert answers_of(prediction_streams(write("y.jsonl", lines(flat)))) == [(*KIN[0], None, None, None)]
+
+
+def test_a_list_of_three_texts_may_be_a_triple_and_the_help_says_how_to_say_so(write, answers_of):
+    path = write("x.jsonl", lines({"doc": 1, "triple": ["alice", "mother", "bob"]}))
+    with pytest.raises(InputError) as raised:
+        answers_of(prediction_streams(path))
+    helps = "is `triple` a triple? `--predictions-columns head=triple.0,relation=triple.1,tail=triple.2`"
+    assert raised.value.problems[0].helps[0] == helps
+
+
 def test_members_of_a_list_are_chosen_by_their_places(write, facts_of):
     path = write("x.jsonl", lines({"triple": ["alice", "mother", "bob"], "notes": ["a", "b"]}))
     columns = {"head": "triple.0", "relation": "triple.1", "tail": "triple.2"}

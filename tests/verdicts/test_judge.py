@@ -251,6 +251,17 @@ def test_what_people_see_has_counts_and_the_score_s_numbers(curies, run):
     assert "llm: 7 different predictions, 1 breaks a rule, 1 breaks a hard one" in result.stdout
 
 
+def test_columns_are_chosen_on_the_command_line(curies, run):
+    Path("answers.jsonl").write_text('{"doc": 1, "s": {"name": "marie"}, "fact": ["born_in", "paris"]}\n', encoding="utf-8")
+    asked = ("judge", "--facts", "facts.csv", "--rules", "checks.rules", "--predictions", "llm=answers.jsonl", "--format", "json")
+    chosen = run(*asked, "--predictions-columns", "head=s.name, relation=fact.0, tail=fact.1")
+    assert json.loads(chosen.stdout)["doc"] == 1
+    assert json.loads(chosen.stdout)["verdict"] in {"contradicted", "not linked"}
+    assert "`head` in `--predictions-columns` names no part" in run(*asked, "--predictions-columns", "head").stderr
+    missing = run("judge", "--facts", "facts.csv", "--rules", "checks.rules", "--predictions-columns", "head=s")
+    assert "`--predictions-columns` is about the files of `--predictions`" in missing.stderr
+
+
 def test_a_file_is_overwritten_only_by_force_and_has_a_known_ending(curies, run):
     Path("judged.csv").write_text("mine")
     assert "E603" in judge(run, "--output", "judged.csv").stderr

@@ -21,7 +21,7 @@ from rulescore.setting.options import EngineOptions, ReadingOptions, RuleOptions
 
 _GROUPS = {
     "Data": "project project_option result trust facts facts_format tables keys test valid mined delimiter header "
-    "negatives predictions predictions_format top_k truth domains labels rules source rules_format "
+    "negatives predictions predictions_format predictions_columns top_k truth domains labels rules source rules_format "
     "min_confidence min_support max_length head weigh_by link skip_bad_rows",
     "Counting": "convention distinct_variables roles hard_needs allow_unrefutable tolerances",
     "Filters": "flag no_flag min_evaluable rate name tag kind predicate rule model models dataset prediction at_most min_expected",
@@ -120,6 +120,9 @@ class SettingChoice:
     predictions_format: FileFormat | None = option(
         "The format of files of predictions. [default: by ending and content]", metavar="NAME"
     )
+    predictions_columns: str | None = option(
+        "Columns, or paths of fields, that play the parts of predictions.", metavar="head=NAME,relation=NAME,tail=NAME,…"
+    )
     rules: tuple[Path, ...] = option("A rule file, ours or another tool's.", (), multiple=True, metavar="FILE")
     truth: tuple[str, ...] = option(
         "Held-out facts, or a table's true values: accuracy beside the scores.", (), multiple=True, metavar="PATH|NAME=PATH"
@@ -174,7 +177,7 @@ FACTS = _options(SettingChoice, "facts", "facts_format") + _options(ReadingOptio
 KEYS = _options(SettingChoice, "keys")
 TABLES = _options(SettingChoice, "tables") + KEYS
 NEGATIVES = _options(SettingChoice, "negatives")
-PREDICTION_FILES = _options(SettingChoice, "predictions", "predictions_format")
+PREDICTION_FILES = _options(SettingChoice, "predictions", "predictions_format", "predictions_columns")
 PREDICTIONS = PREDICTION_FILES + _options(ReadingOptions, "top_k")
 RULE_CHOICES = _options(RuleOptions, "min_confidence", "min_support", "max_length", "head")
 RULE_FILES = _options(SettingChoice, "rules")

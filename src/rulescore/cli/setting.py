@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ from rulescore.readers.labels import labels_of
 from rulescore.readers.sources import files_by_model, named_path, named_source
 from rulescore.reporting.listing import DEFAULT_FILE_FORMATS
 from rulescore.setting.choices import Deed, FileFormat
-from rulescore.setting.model import FactFile, GateText, HeldOut, KeyedTable, ModelPredictions, PublishedFacts, Setting
+from rulescore.setting.model import ColumnChoice, FactFile, GateText, HeldOut, KeyedTable, ModelPredictions, PublishedFacts, Setting
 from rulescore.setting.options import Options
 
 _Options = TypeVar("_Options", bound=Options)
@@ -141,6 +141,7 @@ def _replaced_deeds(choice: SettingChoice) -> Iterator[Deed]:
 
 
 def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
+    _refuse_idle_formats(choice)
     setting = replace(setting, tables=_tables(choice) or setting.tables)
     table = None if choice.facts or setting.observed else the_target_table(setting.tables)
     try:
@@ -212,6 +213,9 @@ def _or_a_table(problem: Diagnostic, engine: str) -> Diagnostic:
 
 def _of_table(table: KeyedTable, choice: SettingChoice) -> tuple[ModelPredictions, ...]:
     """Files of predictions, if there are no facts: values of the target of the only table that has one."""
+    if choice.predictions_columns is not None:
+        notes = (f"the predictions are of `{table.name}`: their columns are its key and `prediction`",)
+        raise InputError(Diagnostic("E402", "`--predictions-columns` is about predictions of facts", notes=notes))
     delimiter, form = delimiter_of(choice), None if choice.predictions_format is None else FileFormat(choice.predictions_format)
     return tuple(
         ModelPredictions(model, (), None, tuple(table_predictions(table, path, path, delimiter, form) for path in paths))
@@ -229,11 +233,10 @@ def _made(choice: SettingChoice) -> Setting:
     """A setting of the options alone. It checks them, and one error names all problems."""
     named = (*choice.facts, *choice.negatives, *choice.predictions, *choice.truth, *map(str, choice.rules))
     refuse_pipes_twice(Path(named_path(source.rpartition("=")[2])) for source in named)
-    _refuse_idle_formats(choice)
-    models = files_by_model(choice.predictions)
+    models, columns = files_by_model(choice.predictions), columns_of(choice)
     return make_setting(
         [_source(source, choice.facts_format) for source in choice.facts],
-        {model: [_file(path, choice.predictions_format) for path in paths] for model, paths in models.items()},
+        {model: [_file(path, choice.predictions_format, columns) for path in paths] for model, paths in models.items()},
         [Path(named_path(str(path))) for path in choice.rules],
         negatives=[_source(source, choice.facts_format) for source in choice.negatives] or None,
         **_call_options(choice),
@@ -255,6 +258,9 @@ def _refuse_idle_formats(choice: SettingChoice) -> None:
         if getattr(choice, f"{what}_format") is not None and not files:
             helps = (f"give `--{what}`, or say `format` in the project file",)
             raise InputError(Diagnostic("E402", f"`--{what}-format` is about the files of `--{what}`", helps=helps))
+    if choice.predictions_columns is not None and not choice.predictions:
+        helps = ("give `--predictions`, or say `columns` in the project file",)
+        raise InputError(Diagnostic("E402", "`--predictions-columns` is about the files of `--predictions`", helps=helps))
 
 
 def _source(text: str, form: str | None) -> object:
@@ -264,8 +270,20 @@ def _source(text: str, form: str | None) -> object:
     return {name: _file(path, form) for name, path in named.items()}
 
 
-def _file(path: str, form: str | None) -> str | FactFile:
-    return path if form is None else FactFile(path, format=form)
+def _file(path: str, form: str | None, columns: Mapping[str, ColumnChoice] | None = None) -> str | FactFile:
+    return FactFile(path, format=form, columns=columns or {}) if form or columns else path
+
+
+def columns_of(choice: SettingChoice) -> dict[str, ColumnChoice]:
+    """The columns of predictions by the parts that they play: `--predictions-columns head=s.name,relation=p,tail=3`."""
+    columns: dict[str, ColumnChoice] = {}
+    for text in () if choice.predictions_columns is None else choice.predictions_columns.split(","):
+        part, mark, name = (piece.strip() for piece in text.partition("="))
+        if not (part and mark and name):
+            helps = ("write it like `--predictions-columns head=subject.name,relation=predicate,tail=object.name`",)
+            raise InputError(Diagnostic("E402", f"`{text}` in `--predictions-columns` names no part and column", helps=helps))
+        columns[part] = int(name) if name.isdecimal() else name
+    return columns
 
 
 def _predictions(models: tuple[ModelPredictions, ...], top_k: int | None) -> tuple[ModelPredictions, ...]:

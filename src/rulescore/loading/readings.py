@@ -13,7 +13,7 @@ from rulescore.errors import Diagnostic, InputError, Place, Severity, suggestion
 from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Constant
 from rulescore.loading.stored import InPlace
-from rulescore.readers.layout import chosen_columns, names_relations
+from rulescore.readers.layout import chosen_columns, names_relations, written_columns
 from rulescore.setting.model import FactBatch, FactStream, FactTable, FirstLine, FirstRow, Guess, OnePredicate, Recognised
 from rulescore.sql.query import Query
 from rulescore.sql.stored import different_predicates, first_row
@@ -252,7 +252,9 @@ def _columns_help(guess: Guess | None) -> tuple[str, ...]:
     if guess is None or not guess.names:
         return ()
     what = "if it is a header (`--header`)" if isinstance(guess, FirstLine) else "if the rows are triples"
-    return (f"{what}, call the columns `head`, `relation` and `tail`, or choose them: `{chosen_columns(guess.names)}`",)
+    return (
+        f"{what}, call the columns `head`, `relation` and `tail`, or choose them: `{written_columns(chosen_columns(guess.names))}`",
+    )
 
 
 def _read_as(row: Atom, guess: Guess | None) -> tuple[str, ...]:

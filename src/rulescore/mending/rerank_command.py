@@ -90,9 +90,9 @@ def _lists(choice: SettingChoice) -> Lists:
 
 
 def _read(path: str | Path, choice: SettingChoice) -> Lists:
-    from rulescore.cli.setting import delimiter_of
+    from rulescore.cli.setting import columns_of, delimiter_of
     from rulescore.mending.list_files import read_lists
     from rulescore.setting.model import FactFile
 
     form, header = choice.predictions_format, choice.options.get("header")
-    return read_lists(FactFile(path, format=form, delimiter=delimiter_of(choice), header=header))
+    return read_lists(FactFile(path, format=form, delimiter=delimiter_of(choice), header=header, columns=columns_of(choice)))

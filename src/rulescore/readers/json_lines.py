@@ -15,7 +15,7 @@ import pyarrow as pa
 from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.readers.columns import RANKING_COLUMNS, Ranking, assemble, no_facts, parse_number, parse_rank, parse_value
 from rulescore.readers.files import InputFile, Opening
-from rulescore.readers.layout import Layout, refuse_other_types, resolve
+from rulescore.readers.layout import TRIPLE, Layout, is_triple_name, refuse_other_types, resolve
 from rulescore.readers.lines import open_lines
 from rulescore.readers.text import at_most, encoding_problem, printable
 from rulescore.setting.choices import ColumnType
@@ -90,7 +90,9 @@ def _no_json(request: Request, number: int, text: str, error: json.JSONDecodeErr
         return Diagnostic("E310", "the line is empty", Place(request.origin, number, 1, text=""), helps=helps)
     place, label = Place(request.origin, number, error.colno, text=printable(text)), error.msg.lower().removesuffix(" at")
     helps = ("a file of JSON Lines has one object on each line; for a list of objects write one a line: `jq -c '.[]'`",)
-    return Diagnostic("E310", "the line is not JSON", place, label, helps=helps if text.strip() in "[]{}" else ())
+    return Diagnostic(
+        "E310", "the line is not JSON", place, label, helps=helps if text.strip() == "{" or text.lstrip()[:1] in {"[", "]"} else ()
+    )
 
 
 def _fields(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -126,17 +128,19 @@ def find_layout(lines: Iterable[Line | Diagnostic], request: Request) -> JsonLay
     parts = {part: [choice] if isinstance(choice, str | int) else list(choice) for part, choice in columns.items()}
     chosen = [choice for choices in parts.values() for choice in choices if isinstance(choice, str)]
     nested: dict[str, None] = {}
+    threes: dict[str, None] = {}
     problems: list[Diagnostic] = []
 
     def rows() -> Iterator[Row]:
         for line in lines:
             if isinstance(line, Line):
                 nested.update(dict.fromkeys(path for path, value in line.row.items() if _holds_rows(value)))
+                threes.update(dict.fromkeys(path for path, value in line.row.items() if _is_triple(value)))
                 yield line.row
             else:
                 problems.append(line)
 
-    names = column_names(rows(), chosen)
+    names = _with_parts(column_names(rows(), chosen))
     if not names:
         raise InputError(at_most(iter(problems))) if problems else no_facts(request)
     by_path = {path: name for name, path in names.items()}
@@ -147,13 +151,30 @@ def find_layout(lines: Iterable[Line | Diagnostic], request: Request) -> JsonLay
         helps = tuple(
             f"`{path}` is a list of objects: write each on a line of its own, `jq -c '.{path}[]' {request.origin}`"
             for path in nested
+        ) + tuple(
+            f"is `{path}` a triple? `--predictions-columns head={path}.0,relation={path}.1,tail={path}.2`"
+            for path in threes
+            if request.predictions
         )
         raise InputError(replace(problem, helps=(*helps, *problem.helps)) for problem in error.problems) from None
     return JsonLayout(layout, tuple(names.values()))
 
 
+def _with_parts(names: Mapping[str, str]) -> dict[str, str]:
+    """The columns, with the name of the field around them if that is a part of a triple: `subject.name`."""
+    paths = list(names.values())
+    around = [
+        ".".join(path.split(".")[-2:]) if is_triple_name(".".join(path.split(".")[-2:-1])) else name for name, path in names.items()
+    ]
+    return {name if around.count(name) == 1 else path: path for name, path in zip(around, paths, strict=True)}
+
+
 def _holds_rows(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+
+
+def _is_triple(value: object) -> bool:
+    return isinstance(value, list) and len(value) == len(TRIPLE) and all(isinstance(item, str) for item in value)
 
 
 def read_json_lines(file: InputFile, request: Request) -> Iterator[FactBatch]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
 
@@ -33,7 +34,7 @@ def _tiers(part: str) -> tuple[frozenset[str], ...]:
     if part not in TRIPLE:
         return itself, words
     long = [part, *(word for word in _WORDS[part] if len(word) > 1)]
-    labels = frozenset(f"{word}_{end}" for word in long for end in ("label", "name"))
+    labels = frozenset(f"{word}_{end}" for word in long for end in ("label", "name", "text"))
     # Many tables without triples have a column of ids and one called `type`.
     ids = frozenset(f"{word}_id" for word in long if word not in ("from", "to", "type"))
     return itself, words, labels, ids.union(_IDS[part]), frozenset(_LAST[part])
@@ -52,7 +53,7 @@ _LIKELY = {
     "relation": ("rel", "pred", "prop", "type", "kind", "label", "edge"),
     "tail": ("tail", "obj", "target", "dst", "to", "end", "right"),
 }
-_BLANKS = re.compile(r"[\s-]+")
+_BLANKS = re.compile(r"[\s.-]+")
 _GROUP = re.compile(r"\([^()]*\)\Z")
 _NUMBERED = re.compile(r"a(?:rg)?([0-9]+)")
 _PAIRS = (("subject", "object"), ("head", "tail"))
@@ -201,8 +202,8 @@ def is_published(names: Sequence[str]) -> bool:
     return {"subject", "tag", MODEL} <= {plain_name(name) for name in names}
 
 
-def chosen_columns(names: Sequence[str]) -> str:
-    """A line for a project file that makes columns the parts of triples: as their names suggest, else in their order."""
+def chosen_columns(names: Sequence[str]) -> dict[str, str]:
+    """The columns that may be the parts of triples: as their names suggest, else in their order."""
     rest = list(names)
     columns = {}
     for part in TRIPLE:
@@ -213,7 +214,17 @@ def chosen_columns(names: Sequence[str]) -> str:
     for part in TRIPLE:
         if part not in columns:
             columns[part] = rest.pop(0)
-    return f"columns = {{ {', '.join(f'{part} = {json.dumps(columns[part], ensure_ascii=False)}' for part in TRIPLE)} }}"
+    return {part: columns[part] for part in TRIPLE}
+
+
+def written_columns(columns: Mapping[str, str]) -> str:
+    """A line for a project file."""
+    return f"columns = {{ {', '.join(f'{part} = {json.dumps(name, ensure_ascii=False)}' for part, name in columns.items())} }}"
+
+
+def is_triple_name(word: str) -> bool:
+    """Whether a word is a usual name of a part of a triple."""
+    return plain_name(word) in _TRIPLE_NAMES
 
 
 def column_problem(request: Request, message: str, *, notes: tuple[str, ...] = (), helps: tuple[str, ...] = ()) -> InputError:
@@ -274,7 +285,10 @@ def _missing_columns(names: Sequence[str], missing: Sequence[str], request: Requ
     close = suggestion(missing[0], [plain_name(name) for name in names])
     helps = [] if close is None else [f"is `{close}` the {missing[0]} column?"]
     if len(missing) == len(TRIPLE) <= len(names) and not request.in_memory:
-        helps.append(f"choose them: `{chosen_columns(names)}`")
+        chosen = chosen_columns(names)
+        columns = ",".join(f"{part}={name}" for part, name in chosen.items())
+        asked = f"`--predictions-columns {shlex.quote(columns)}`, or " if request.predictions else ""
+        helps.append(f"choose them: {asked}`{written_columns(chosen)}`{' in a project file' if asked else ''}")
     elif request.in_memory and close is None and not {"head", "tail"} <= set(missing):
         asked = ", ".join(f"{part}=…" for part in missing)
         helps.append(f"if they are the same in all rows, as in answers to one question, add them: `frame.assign({asked})`")
@@ -296,7 +310,8 @@ def choosing(part: str, name: str, request: Request) -> str:
     if request.in_memory:
         return f"rename the column to `{part}`"
     in_python = f'`rulescore.FactFile(path, columns={{"{part}": "{name}"}})` in Python'
-    return f'`columns = {{ {part} = "{name}" }}` in a project file, {in_python}'
+    asked = f"`--predictions-columns {part}={name}`, " if request.predictions else ""
+    return f'{asked}`columns = {{ {part} = "{name}" }}` in a project file, {in_python}'
 
 
 def _ranking_parts(names: Sequence[str] | None, request: Request) -> Parts:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import rulescore
+from rulescore.arguments.project import load_project
 from rulescore.arguments.python import make_setting
 from rulescore.cli.main import program
 from rulescore.discovery.model import DiscoverOptions
@@ -18,6 +19,7 @@ from rulescore.discovery.refine import Refinement, given_relations, refine
 from rulescore.errors import InputError
 from rulescore.readers.sources import prediction_streams
 from rulescore.scoring.results import Counts
+from servers.database import Database
 
 DECLARED = "functional lives_in(X -> Y).\n"
 
@@ -62,6 +64,18 @@ def test_a_rule_of_a_graph_gets_the_constant_that_it_lacks() -> None:
     text = DECLARED + "".join(f"{rule.text}.\n" for rule in (refinement.rule, *refinement.rules))
     audit = rulescore.audit(commuters(), text)
     assert [result.dataset for result in audit.rule_results] == [rule.counts for rule in (refinement.rule, *refinement.rules)]
+
+
+@pytest.mark.server
+def test_facts_in_a_database_give_a_rule_the_same_conditions(database: Database, tmp_path: Path) -> None:
+    rows = ", ".join(f"('{head}', '{relation}', '{tail}')" for head, relation, tail in commuters())
+    database.run("CREATE TABLE fact (head text, relation text, tail text)", f"INSERT INTO fact VALUES {rows}")
+    (tmp_path / "declared.rules").write_text(DECLARED)
+    project = tmp_path / "rulescore.toml"
+    project.write_text(f'rules = "declared.rules"\n[engine]\nurl = "{database.address}"\n[[facts]]\ndatabase_table = "fact"\n')
+    rule = "lives_in(X, Y) <- works_in(X, Y)"
+    refinement = refine(load_project(project, trusted=True).setting, rule, DiscoverOptions())
+    assert refinement == refine(make_setting(commuters(), None, DECLARED), rule, DiscoverOptions())
 
 
 def parents(families: int = 40) -> list[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rulescore.discovery.discovering import EXTRACT, scoring_of
 from rulescore.discovery.held_out import held_out_counts, split
 from rulescore.discovery.model import DiscoverOptions
-from rulescore.discovery.refine_conditions import of_graph, of_table
+from rulescore.discovery.refine_conditions import Predicates, of_graph, of_table, predicates_of
 from rulescore.discovery.refine_relations import RuleRelation, relations
 from rulescore.discovery.table_rows import Rows, rows_of_tables
 from rulescore.discovery.table_rows import split as split_rows
@@ -76,7 +76,7 @@ def refine(setting: Setting, wanted: str, options: DiscoverOptions, valid: Seque
         helps = ("a rule is refined to be broken less often: choose one that is soft",)
         raise InputError(Diagnostic("E717", message, notes=(f"`{text}`: {before.refuted:,} of {before.evaluable:,}",), helps=helps))
     least = options.min_support
-    refined = of_table(rule, rows[0], least) if rows else of_graph(rule, parts.picked.observed, least, declared)
+    refined = of_table(rule, rows[0], least) if rows else of_graph(rule, parts.predicates(), least, declared)
     texts = list(dict.fromkeys(map(print_rule, refined)))
     notes = (f"{len(texts) - _MOST_TRIED:,} of {len(texts):,} conditions were not tried",) if len(texts) > _MOST_TRIED else ()
     texts = texts[:_MOST_TRIED]
@@ -178,6 +178,11 @@ class _Parts:
     def session(self, texts: Sequence[str]) -> Session:
         """A session that counts rules over the data that pick conditions."""
         return Session(replace(self.picked, rules=(self._source(texts),)))
+
+    def predicates(self) -> Predicates:
+        """The predicates of the facts that pick conditions."""
+        with Session(self.picked) as session:
+            return predicates_of(session)
 
     def counts(self, texts: Sequence[str]) -> list[Counts]:
         return self._audited(self.picked, texts)

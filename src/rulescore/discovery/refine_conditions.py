@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
@@ -28,7 +27,10 @@ from rulescore.language.syntax import (
 from rulescore.language.trees import variables_in
 from rulescore.logic.checks import opposed
 from rulescore.logic.refutation import Declared
-from rulescore.setting.model import FactSource, FactStream
+from rulescore.session.session import Session
+from rulescore.sql.facts import CONSTANT
+from rulescore.sql.query import Select, row, select
+from rulescore.sql.words import argument, count_rows, fact_table, ordered, row_number
 from rulescore.values import NUMBERS, ValueType, value_of
 
 Place = tuple[str, int]
@@ -40,11 +42,11 @@ _MOST_CLASSES = 50
 _BOUNDS = tuple(tenth / 10 for tenth in range(1, 10))
 
 
-def of_graph(rule: Rule, sources: Sequence[FactSource], least: int, declared: Declared) -> Iterator[Rule]:
+def of_graph(rule: Rule, predicates: Predicates, least: int, declared: Declared) -> Iterator[Rule]:
     """The rule with one more condition: an atom over its variables, the absence of an atom, an atom with a constant, or an excluded
     constant. `least`: how many facts must have the constant."""
     head = rule.head
-    for condition in _of_graph(rule, sources, least):
+    for condition in _of_graph(rule, predicates, least):
         if not isinstance(head, Atom) or not _is_decided(condition, head, declared):
             yield _with(rule, condition)
 
@@ -68,11 +70,11 @@ def _covers(atom: Atom, other: Atom) -> bool:
     return same and all(own in (term, Wildcard()) for own, term in zip(atom.terms, other.terms, strict=True))
 
 
-def _of_graph(rule: Rule, sources: Sequence[FactSource], least: int) -> Iterator[Condition]:
-    arities, frequent = _facts(sources)
+def _of_graph(rule: Rule, predicates: Predicates, least: int) -> Iterator[Condition]:
+    frequent = predicates.frequent
     variables = _bound(rule)
     present = {condition for condition in rule.body.conditions if isinstance(condition, Atom)}
-    for predicate, arity in sorted(arities.items()):
+    for predicate, arity in sorted(predicates.arities.items()):
         if arity not in (1, 2):
             continue
         for terms in permutations(variables, arity):
@@ -126,26 +128,41 @@ def of_table(rule: Rule, rows: Rows, least: int) -> Iterator[Rule]:
                 )
 
 
-def _facts(sources: Sequence[FactSource]) -> tuple[dict[str, int], dict[Place, list[tuple[str, int]]]]:
-    """The predicates with their arity, and the most frequent constants of their places."""
-    arities: dict[str, int] = {}
-    counts: dict[Place, Counter[str]] = {}
-    for source in sources:
-        for batch in source.open() if isinstance(source, FactStream) else ():
-            if batch.negative:
-                continue
-            for place in range(batch.arity):
-                field = f"a{place}"
-                keys = [field] if batch.predicate is not None else ["predicate", field]
-                for row in batch.rows.select(keys).to_pylist() if batch.arity <= 2 else ():
-                    predicate = batch.predicate or row["predicate"]
-                    counts.setdefault((predicate, place), Counter())[row[field]] += 1
-                    arities[predicate] = batch.arity
-    return arities, {place: _most(counted) for place, counted in counts.items()}
+@dataclass(frozen=True, slots=True)
+class Predicates:
+    """The predicates that have facts, with their arity, and the most frequent constants of their places, with how many facts have
+    each."""
+
+    arities: Mapping[str, int]
+    frequent: Mapping[Place, Sequence[tuple[str, int]]]
 
 
-def _most(counted: Counter[str]) -> list[tuple[str, int]]:
-    return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_CONSTANTS]
+def predicates_of(session: Session) -> Predicates:
+    """The predicates of a session's facts. The engine counts, because facts may lie in its database."""
+    loaded = session.data.loaded
+    frequent: dict[Place, list[tuple[str, int]]] = {}
+    names = list(loaded.predicate_ids)
+    for arity in sorted({1, 2} & set(loaded.fact_arities)):
+        for place in range(arity):
+            for counted in session.engine.query(_most_frequent(arity, place, loaded.stride, len(names))).to_pylist():
+                frequent.setdefault((names[counted["literal"] // loaded.stride], place), []).append(
+                    (counted["key"], int(counted["n"]))
+                )
+    for constants in frequent.values():
+        constants.sort(key=lambda constant: (-constant[1], constant[0]))
+    arities = {known.name: known.arity for known in loaded.vocabulary.predicates.values() if known.observed}
+    return Predicates(arities, frequent)
+
+
+def _most_frequent(arity: int, place: int, stride: int, predicates: int) -> Select:
+    f, c = row(fact_table(arity), "f"), row(CONSTANT, "c")
+    value = f[argument(place)]
+    # Numbers from `predicates` on are negative facts; a remainder is another order of the same arguments.
+    held = f.literal < predicates * stride, f.literal % stride == 0
+    n = select(f.literal, value=value, n=count_rows()).from_(f).where(*held).group_by(f.literal, value).as_("n")
+    rank = row_number(ordered(n.n, descending=True), n.value, per=[n.literal])
+    r = select(n.literal, n.value, n.n, rank=rank).from_(n).as_("r")
+    return select(r.literal, c.key, n=r.n.big()).from_(r).join(c, c.id == r.value).where(r.rank <= _MOST_CONSTANTS)
 
 
 def _with(rule: Rule, condition: Condition) -> Rule:

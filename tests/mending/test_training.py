@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import product
 from random import Random
@@ -13,6 +14,7 @@ import torch
 import rulescore
 from rulescore.integrations.training import ExpectedViolations
 from rulescore.mending.making import candidates
+from rulescore.mending.reasons import AGAINST, Reason, Reasons
 from rulescore.scoring.results import RuleKind
 
 PEOPLE = ["ann", "bob", "cid", "dora", "eve", "fay", "gus", "hal", "liv", "max", "zoe"]
@@ -190,22 +192,25 @@ def test_a_mask_has_the_forbidden_answers(table: rulescore.CandidateTable) -> No
         assert ids.dtype == torch.bool
 
 
-def test_every_reason_of_a_mask_is_the_reason_of_a_candidate(table: rulescore.CandidateTable) -> None:
-    from rulescore.mending.reasons import AGAINST, Reasons
-
-    found, facts = Reasons(table), set(FACTS)
-    for given in (True, False):
-        for relation in ("father", "sister", "aunt", "mother", "likes"):
-            for reason in AGAINST:
-                names = table.constants
-                batch = {"heads" if given else "tails": names}
-                mask = table.mask(relations=[relation] * len(names), reasons=[reason], **batch)
-                for row, one in enumerate(names):
-                    for column, other in enumerate(names):
-                        head, tail = (one, other) if given else (other, one)
-                        if (head, relation, tail) not in facts:
-                            known = found.against(table.fact(relation, [head, tail], {}), [reason])
-                            assert bool(mask[row, column]) == (known is not None), (head, relation, tail, reason)
+def test_every_reason_of_a_mask_is_the_reason_of_a_candidate() -> None:
+    turned = "incompatible father(X, Y), mother(Y, X). incompatible likes(X, Y), sister(Y, X)."
+    table = candidates(FACTS, f"{RULES}{turned}", negatives=[("eve", "likes", "bob")])
+    reasons, facts, names = Reasons(table), set(FACTS), table.constants
+    forbidden: Counter[tuple[str, str]] = Counter()
+    for given, relation, reason in product((True, False), ("father", "sister", "aunt", "mother", "likes", "hates"), AGAINST):
+        mask = table.mask(relations=[relation] * len(names), reasons=[reason], **{"heads" if given else "tails": names})
+        for (row, name), (column, answer) in product(enumerate(names), enumerate(names)):
+            head, tail = (name, answer) if given else (answer, name)
+            if (head, relation, tail) not in facts:
+                known = reasons.against(table.fact(relation, [head, tail], {}), [reason])
+                assert bool(mask[row, column]) == (known is not None), (head, relation, tail, reason)
+                forbidden[reason, relation] += known is not None
+    assert {reason for reason, _ in forbidden.elements()} == {*AGAINST}
+    assert {relation for reason, relation in forbidden.elements() if reason == Reason.TAKEN} >= {"father", "likes"}
+    # A fact that is known to be false, and the facts of `sister` turned round.
+    assert forbidden[Reason.TAKEN, "likes"] == 2 * (
+        1 + len({(y, x) for x, name, y in FACTS if name == "sister"} - {("eve", "hal")})
+    )
 
 
 @pytest.mark.parametrize(

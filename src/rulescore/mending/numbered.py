@@ -12,7 +12,7 @@ import numpy as np
 
 from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.mending.enumeration import Integers, Rows
-from rulescore.mending.reasons import AGAINST, Reason, Reasons, reasons_named
+from rulescore.mending.reasons import AGAINST, Opposes, Reason, Reasons, reasons_named
 from rulescore.mending.table import CandidateTable
 from rulescore.values import key_of
 
@@ -50,6 +50,10 @@ class _Sorted:
         queries = np.repeat(np.arange(len(wanted)), sizes)
         inside = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return queries, np.repeat(low, sizes) + inside
+
+
+_Pairs = tuple[_Sorted, _Sorted]
+"""Pairs by head, and by tail."""
 
 
 class NumberedTable:
@@ -115,30 +119,44 @@ class NumberedTable:
         return self._sorted(1)
 
     @cached_property
-    def _facts(self) -> tuple[_Sorted, _Sorted]:
-        """The observed facts by head and by tail."""
-        facts = self.table.observed
-        relation = self.relation_of[facts[:, 0]]
-        width = facts.shape[1] - 1
-        ids = (
-            self.entity_of[np.where(facts[:, 1:3] >= 0, facts[:, 1:3], len(self.table.keys))]
-            if width > 1
-            else np.full((len(facts), 2), -1)
-        )
-        kept = np.flatnonzero((relation >= 0) & (ids >= 0).all(axis=1))
-        relation, ids = relation[kept], ids[kept]
+    def _facts(self) -> _Pairs:
+        return self._pairs(self.table.observed)
+
+    @cached_property
+    def _negative(self) -> _Pairs:
+        return self._pairs(self._of_two(self.table.negative))
+
+    @cached_property
+    def _conclusions(self) -> _Pairs:
+        return self._pairs(self._of_two(self.table.conclusions))
+
+    @staticmethod
+    def _of_two(facts: Iterable[tuple[int, ...]]) -> Integers:
+        return np.array([fact for fact in facts if len(fact) == 3], np.int64).reshape(-1, 3)
+
+    def _pairs(self, facts: Integers) -> _Pairs:
+        """Facts of two arguments that the model knows, by head and by tail. Their predicates keep the numbers of the table."""
+        is_pair = np.array([self.table.arities.get(number, 0) == 2 for number in range(len(self.relation_of))])
+        facts = facts[is_pair[facts[:, 0]]] if facts.shape[1] > 2 else np.zeros((0, 3), np.int64)
+        ids = self.entity_of[facts[:, 1:3]]
+        kept = (ids >= 0).all(axis=1)
+        predicate, ids = facts[kept, 0], ids[kept]
         by_end = []
         for end in (0, 1):
-            keys, order = self._order(relation, ids, end)
+            keys, order = self._order(predicate, ids, end)
             empty = np.zeros(len(order), np.int64)
             by_end.append(_Sorted(keys, ids[order, 1 - end], empty, empty))
         return by_end[0], by_end[1]
 
+    def _answers(self, pairs: _Pairs, predicates: Integers, ends: Integers, *, heads: bool) -> tuple[Integers, Integers]:
+        """The pairs that answer queries: the place of the query, and the answer."""
+        rows = pairs[0 if heads else 1]
+        queries, places = rows.of(predicates * self.entities + ends)
+        return queries, rows.answers[places]
+
     def known(self, relations: Integers, ends: Integers, *, heads: bool) -> tuple[Integers, Integers]:
         """The observed answers: the place of the query, and the answer. `heads`: the given entities are heads; we ask for tails."""
-        rows = self._facts[0 if heads else 1]
-        queries, places = rows.of(relations * self.entities + ends)
-        return queries, rows.answers[places]
+        return self._answers(self._facts, self.own_relation[relations], ends, heads=heads)
 
     def entries(self, relations: Integers, ends: Integers, *, heads: bool) -> Entries:
         """What the answers to queries contribute. The entries of an answer add up, with the entries for `EVERY` answer."""
@@ -185,12 +203,14 @@ class NumberedTable:
         is_forbidden = np.zeros((len(relations), self.entities), np.bool_)
         if Reason.BREAKS in wanted:
             is_forbidden |= self._breaking(relations, ends, heads=heads)
+        predicates = self.own_relation[relations]
         if Reason.TAKEN in wanted:
-            self._mark(is_forbidden, relations, ends, self._taking, heads=heads)
+            is_forbidden[self._answers(self._negative, predicates, ends, heads=heads)] = True
+            self._mark(is_forbidden, self._facts, self._reasons.opposes, predicates, ends, heads=heads)
         if Reason.CONTRADICTS in wanted:
-            self._mark(is_forbidden, relations, ends, self._contradicting, heads=heads)
+            self._mark(is_forbidden, self._conclusions, self._reasons.opposed_by, predicates, ends, heads=heads)
         if Reason.REFLEXIVE in wanted:
-            reflexive = np.isin(self.own_relation[relations], list(self._reasons.irreflexive))
+            reflexive = np.isin(predicates, list(self._reasons.irreflexive))
             is_forbidden[np.flatnonzero(reflexive), ends[reflexive]] = True
         queries, answers = self.known(relations, ends, heads=heads)
         is_forbidden[queries, answers] = False
@@ -215,59 +235,25 @@ class NumberedTable:
     def _reasons(self) -> Reasons:
         return Reasons(self.table)
 
-    @cached_property
-    def _taking(self) -> Mapping[tuple[int, int, bool], list[int]]:
-        """For each relation and given entity: the answers whose pair already has an incompatible fact, and the answers known to be
-        false."""
-        opposed = ((head, opponent, order) for head, others in self.table.opposes.items() for opponent, order in others)
-        pairs = self._pairs(opposed, (tuple(fact) for fact in self.table.observed.tolist()))
-        for fact in self.table.negative:
-            if len(fact) == 3:
-                self._put(pairs, *fact)
-        return pairs
-
-    @cached_property
-    def _contradicting(self) -> Mapping[tuple[int, int, bool], list[int]]:
-        """For each relation and given entity: the answers that would refute a conclusion."""
-        opposed = (
-            (opponent, head, tuple(order.index(place) for place in range(len(order))))
-            for head, others in self.table.opposes.items()
-            for opponent, order in others
-        )
-        return self._pairs(opposed, self.table.conclusions)
-
-    def _pairs(
-        self, opposed: Iterable[tuple[int, int, tuple[int, ...]]], facts: Iterable[tuple[int, ...]]
-    ) -> dict[tuple[int, int, bool], list[int]]:
-        by_opponent: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
-        for head, opponent, order in opposed:
-            if self.table.arities[head] == 2 and self.relation_of[head] >= 0:
-                by_opponent.setdefault(opponent, []).append((head, order))
-        pairs: dict[tuple[int, int, bool], list[int]] = {}
-        for fact in facts:
-            for head, order in by_opponent.get(fact[0], ()):
-                values = [fact[1 + order.index(place)] for place in range(2)]
-                self._put(pairs, head, *values)
-        return pairs
-
-    def _put(self, pairs: dict[tuple[int, int, bool], list[int]], predicate: int, head: int, tail: int) -> None:
-        relation, first, last = int(self.relation_of[predicate]), int(self.entity_of[head]), int(self.entity_of[tail])
-        if min(relation, first, last) >= 0:
-            pairs.setdefault((relation, first, True), []).append(last)
-            pairs.setdefault((relation, last, False), []).append(first)
-
-    @staticmethod
     def _mark(
+        self,
         is_forbidden: Booleans,
-        relations: Integers,
+        pairs: _Pairs,
+        opposes: Opposes,
+        predicates: Integers,
         ends: Integers,
-        pairs: Mapping[tuple[int, int, bool], list[int]],
         *,
         heads: bool,
     ) -> None:
-        for query, (relation, entity) in enumerate(zip(relations.tolist(), ends.tolist(), strict=True)):
-            if answers := pairs.get((relation, entity, heads)):
-                is_forbidden[query, answers] = True
+        """Mark the answers whose arguments a pair of an opposing predicate has, in its order."""
+        for predicate in np.unique(predicates).tolist():
+            queries = np.flatnonzero(predicates == predicate)
+            for order in ((0, 1), (1, 0)):
+                others = [opponent for opponent, orders in opposes.get(predicate, {}).items() if order in orders]
+                asked = np.repeat(np.array(others, np.int64), len(queries))
+                at = np.tile(queries, len(others))
+                places, answers = self._answers(pairs, asked, ends[at], heads=heads == (order == (0, 1)))
+                is_forbidden[at[places], answers] = True
 
 
 def _by_id(labels: Labels) -> list[Any]:

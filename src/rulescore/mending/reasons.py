@@ -3,7 +3,7 @@ arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -25,6 +25,10 @@ class Reason(StrEnum):
 
 
 AGAINST = (Reason.BREAKS, Reason.TAKEN, Reason.CONTRADICTS, Reason.REFLEXIVE)
+
+
+Opposes = Mapping[int, Mapping[int, Sequence[tuple[int, ...]]]]
+"""For each predicate its opponents, each with the orders in which it takes the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +77,15 @@ class Reasons:
         pairs = {predicate for predicate in observed if self.table.arities[predicate] == 2}
         return frozenset(pairs - {predicate for predicate, row in zip(observed, rows, strict=True) if row[0] == row[1]})
 
+    def is_reflexive(self, fact: Fact) -> bool:
+        """Whether a candidate is about a constant and itself, and no fact of its predicate is."""
+        return len(fact) == 3 and fact[1] == fact[2] and fact[0] in self.irreflexive
+
     def of(self, fact: Fact) -> Iterator[Known]:
         """Everything that is known of one candidate."""
         yield from self._broken(fact)
         yield from self._opposed(fact)
-        if len(fact) == 3 and fact[1] == fact[2] and fact[0] in self.irreflexive:
+        if self.is_reflexive(fact):
             yield Known(Reason.REFLEXIVE, f"no fact of `{self._predicates[fact[0]]}` is about a constant and itself")
         if fact in self.table.conclusions:
             yield Known(Reason.CONCLUDED, self._rule(self.table.conclusions[fact]))
@@ -95,25 +103,46 @@ class Reasons:
     def _opposed(self, fact: Fact) -> Iterator[Known]:
         if fact in self.table.negative:
             yield Known(Reason.TAKEN, "it is known to be false")
-        for opponent, order in self.table.opposes.get(fact[0], ()):
-            other = (opponent, *(fact[place + 1] for place in order))
-            if other in self.table.facts:
-                yield Known(Reason.TAKEN, self.words(other))
-                break
-        for opponent, order in self._opposed_by.get(fact[0], ()):
-            concluded = (opponent, *(fact[place + 1] for place in order))
-            if concluded in self.table.conclusions:
-                yield Known(Reason.CONTRADICTS, f"{self.words(concluded)} by {self._rule(self.table.conclusions[concluded])}")
-                break
+        other = self._opposing(fact, self.opposes, self._facts_at)
+        if other is not None:
+            yield Known(Reason.TAKEN, self.words(other))
+        concluded = self._opposing(fact, self.opposed_by, self._conclusions_at)
+        if concluded is not None:
+            yield Known(Reason.CONTRADICTS, f"{self.words(concluded)} by {self._rule(self.table.conclusions[concluded])}")
+
+    @staticmethod
+    def _opposing(fact: Fact, opposes: Opposes, at: Mapping[Fact, Sequence[Fact]]) -> Fact | None:
+        """The first fact with the same arguments whose predicate opposes. A predicate may have hundreds of opponents, but a pair
+        few facts, so we go through these."""
+        opponents, arguments = opposes.get(fact[0], {}), fact[1:]
+        opposing = (
+            other
+            for other in at.get(tuple(sorted(arguments)), ())
+            if any(other[1:] == tuple(arguments[place] for place in order) for order in opponents.get(other[0], ()))
+        )
+        return min(opposing, default=None)
 
     @cached_property
-    def _opposed_by(self) -> dict[int, list[tuple[int, tuple[int, ...]]]]:
-        """For each predicate, the predicates whose facts it refutes, each with the order in which it takes the arguments."""
-        opposed: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
-        for head, others in self.table.opposes.items():
-            for opponent, order in others:
-                opposed.setdefault(opponent, []).append((head, tuple(order.index(place) for place in range(len(order)))))
-        return opposed
+    def _facts_at(self) -> Mapping[Fact, Sequence[Fact]]:
+        return _by_arguments(self.table.facts if self.table.opposes else ())
+
+    @cached_property
+    def _conclusions_at(self) -> Mapping[Fact, Sequence[Fact]]:
+        return _by_arguments(self.table.conclusions)
+
+    @cached_property
+    def opposes(self) -> Opposes:
+        """The predicates whose facts refute each predicate's."""
+        return _grouped((head, opponent, order) for head, others in self.table.opposes.items() for opponent, order in others)
+
+    @cached_property
+    def opposed_by(self) -> Opposes:
+        """The predicates whose facts each predicate's refute."""
+        return _grouped(
+            (opponent, head, tuple(order.index(place) for place in range(len(order))))
+            for head, others in self.table.opposes.items()
+            for opponent, order in others
+        )
 
     @cached_property
     def _predicates(self) -> dict[int, str]:
@@ -126,3 +155,18 @@ class Reasons:
         """A fact as rules write it."""
         keys = [self.table.keys[value] for value in fact[1:]]
         return f"`{self._predicates[fact[0]]}({', '.join(write_value(value_of(key)) for key in keys)})`"
+
+
+def _by_arguments(facts: Iterable[Fact]) -> dict[Fact, list[Fact]]:
+    """Facts by their arguments, whatever the order of these."""
+    at: dict[Fact, list[Fact]] = {}
+    for fact in facts:
+        at.setdefault(tuple(sorted(fact[1:])), []).append(fact)
+    return at
+
+
+def _grouped(pairs: Iterable[tuple[int, int, tuple[int, ...]]]) -> Opposes:
+    grouped: dict[int, dict[int, list[tuple[int, ...]]]] = {}
+    for predicate, opponent, order in pairs:
+        grouped.setdefault(predicate, {}).setdefault(opponent, []).append(order)
+    return grouped

@@ -135,7 +135,7 @@ def rerank(
     if promote:
         is_concluded = np.array([fact in table.conclusions for fact in facts])
         levels = np.where((levels == 0) & is_concluded, -1, levels)
-    reflexive = np.array([every_reason.against(fact, (Reason.REFLEXIVE,)) is not None for fact in facts]).astype(np.int64)
+    reflexive = np.array([every_reason.is_reflexive(fact) for fact in facts]).astype(np.int64)
     penalty, places = Penalty(), None
     if tune is not None:
         penalty = _tuned(table, every_reason, wanted, tune, valid)
@@ -250,14 +250,17 @@ def _outcomes(
     models = tuple(ModelPredictions(name, prediction_streams(lists.frame()), None) for name, lists in variants.items())
     with Session(replace(setting, predictions=models, scoring=replace(setting.scoring, allow_unrefutable=True))) as session:
         evaluation = session.evaluate(contributions=False)
-        facts_against = _facts_against(session, [rule.info.name for rule in evaluation.rule_results if rule.kind is RuleKind.HARD])
+        broken = [
+            rule.info.name for rule in evaluation.rule_results if rule.kind is RuleKind.HARD and rule.models[BEFORE].counts.refuted
+        ]
+        facts_against = _facts_against(session, broken)
     return tuple(_figures(evaluation)), facts_against
 
 
-def _facts_against(session: Session, hard: Sequence[str]) -> dict[tuple[str, ...], tuple[str, ...]]:
+def _facts_against(session: Session, broken: Sequence[str]) -> dict[tuple[str, ...], tuple[str, ...]]:
     """For each first answer that breaks a hard rule, by predicate and arguments: the other facts of one such grounding."""
     by_answer: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for rule in hard:
+    for rule in broken:
         for violation in session.violations(rule=rule, model=BEFORE, limit=None).rows:
             answer = violation.prediction
             if answer is not None:

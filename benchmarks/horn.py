@@ -14,7 +14,7 @@ from pathlib import Path
 _CLAUSE_ATOM = re.compile(r"(!?)(\S+)\((\w+), ?(\w+)\)")
 _ANYBURL_ATOM = re.compile(r"([^\s(]+)\(([^\s,]+),([^\s,]+)\)")
 # AnyBURL's name for "the same entity as the variable beside it".
-_MYSELF = "me_myself_i"
+MYSELF = "me_myself_i"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ def _anyburl_atoms(text: str) -> tuple[Atom, ...]:
 
 
 def _anyburl_atom(predicate: str, first: str, second: str) -> Atom:
-    a = second if first == _MYSELF else first
-    b = first if second == _MYSELF else second
+    a = second if first == MYSELF else first
+    b = first if second == MYSELF else second
     return Atom(predicate, *(Term(name, variable=len(name) == 1 and name.isupper()) for name in (a, b)))
 
 

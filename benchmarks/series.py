@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import gzip
 import random
+import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from importlib.util import find_spec
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 
-from horn import Rule, read_anyburl
+from horn import MYSELF, Rule, read_anyburl
+from rulescore.engines.memory import amount
 from workload import SHARED, Material, Triple, material, write, write_triples
 
 MINED = SHARED / "anyburl" / "fb15k-237.rules.100k.gz"
-FEW, MANY = 4_000, 100_000
+FEW, MANY, MOST = 4_000, 100_000, 1_000_000
 COPIES, MOST_COPIES, LARGEST = (1, 4, 16), 59, (235, 470)
 PREDICTIONS, MOST_PREDICTIONS = (20_000, 200_000), 2_000_000
 MODELS = (1, 3, 10)
 ANSWERS, MANY_MODELS = 40_000, (10, 50)
 LIMITS = {16: "500MB", MOST_COPIES: "1GB"}
+LIMIT_OF_LARGEST = "8GiB"
 SEED = 1
 
 
@@ -86,14 +89,48 @@ def _fixed(folder: Path, graph: Material, _: Extent) -> Series:
 SCORED = "score of 509 rules, one model"
 AUDITED_FEW = f"audit of {FEW:,} mined rules"
 AUDITED_MANY = f"audit of {MANY:,} mined rules"
+AUDITED_MOST = f"audit of {MOST:,} rules"
 
 
-def _rules(folder: Path, _: Material, __: Extent) -> Series | None:
+def _rules(folder: Path, graph: Material, extent: Extent) -> Series | None:
     if not MINED.exists():
         return None
     mined = _mined()
-    steps = ((AUDITED_FEW, random.Random(SEED).sample(mined, FEW)), (AUDITED_MANY, mined))
-    return Series("rules", tuple(_audited(folder, name, lines) for name, lines in steps))
+    steps = [_audited(folder, AUDITED_FEW, random.Random(SEED).sample(mined, FEW)), _audited(folder, AUDITED_MANY, mined)]
+    if extent >= Extent.FULL:
+        steps.append(replace(_audited(folder, AUDITED_MOST, list(more_rules(mined, graph.facts, MOST))), once=True))
+    return Series("rules", tuple(steps))
+
+
+_CONSTANT = re.compile(r"(?<=\()[^(),\t]{2,}(?=,)|(?<=,)[^(),\t]{2,}(?=\))")
+_MINED_ATOM = re.compile(r"([^(),\t ]+)\(([^(),\t]+),([^(),\t]+)\)")
+
+
+def more_rules(mined: Sequence[str], facts: Sequence[Triple], count: int) -> Iterator[str]:
+    """Mined rules, then the same with other constants, which the predicates have at these places: a miner that runs longer writes
+    more of these, and hardly more of any others."""
+    chooser = random.Random(SEED)
+    values: dict[str, tuple[list[str], list[str]]] = {}
+    for first, predicate, second in facts:
+        firsts, seconds = values.setdefault(predicate, ([], []))
+        firsts.append(first)
+        seconds.append(second)
+
+    def other(atom: re.Match[str]) -> str:
+        predicate, *names = atom.groups()
+        terms = (name if len(name) == 1 else chooser.choice(values[predicate][place]) for place, name in enumerate(names))
+        return f"{predicate}({','.join(terms)})"
+
+    known = {line.split("\t")[3] for line in mined}
+    yield from mined
+    for line in cycle([line for line in mined if _CONSTANT.search(line) and MYSELF not in line]):
+        if len(known) == count:
+            return
+        columns = line.split("\t")
+        rule = _MINED_ATOM.sub(other, columns[3])
+        if rule not in known:
+            known.add(rule)
+            yield "\t".join((*columns[:3], rule))
 
 
 def _kinds(folder: Path, _: Material, __: Extent) -> Series | None:
@@ -157,8 +194,8 @@ def _facts(folder: Path, graph: Material, extent: Extent) -> Series:
     place = write(folder, graph, graph.rules)
     sizes = (*COPIES, *((MOST_COPIES,) if extent >= Extent.FULL else ()), *(LARGEST if extent >= Extent.LARGEST else ()))
     refuse_too_large((place / "facts.tsv").stat().st_size * sum(sizes), place)
-    steps = (_copied(place, graph, copies, "", once=copies >= MOST_COPIES) for copies in sizes)
-    return Series("facts", tuple(steps))
+    limits = ((copies, LIMIT_OF_LARGEST if copies in LARGEST else "") for copies in sizes)
+    return Series("facts", tuple(_copied(place, graph, copies, limit, once=copies >= MOST_COPIES) for copies, limit in limits))
 
 
 def refuse_too_large(size: int, folder: Path) -> None:
@@ -185,11 +222,7 @@ def _copied(place: Path, graph: Material, copies: int, limit: str, *, once: bool
     name = f"score of {size:,} facts"
     if not limit:
         return Step(name, size, arguments, copies, once)
-    return Step(f"{name}, --memory-limit {limit}", size, (*arguments, "--memory-limit", limit), copies, once, _bytes(limit))
-
-
-def _bytes(limit: str) -> int:
-    return int(limit.removesuffix("MB").removesuffix("GB")) * (10**9 if limit.endswith("GB") else 10**6)
+    return Step(f"{name}, --memory-limit {limit}", size, (*arguments, "--memory-limit", limit), copies, once, amount(limit) or 0)
 
 
 def _predictions(folder: Path, graph: Material, extent: Extent) -> Series:

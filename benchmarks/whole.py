@@ -34,11 +34,13 @@ STEEPEST = 1.15
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Seconds on the wall and of the processor, and the peak of memory in bytes."""
+    """Seconds on the wall and of the processor, the most bytes of memory and of temporary files, and the load before."""
 
     wall: float
     processor: float
     memory: int
+    disk: int
+    load: float
 
 
 Runs = dict[str, list[Run]]
@@ -169,7 +171,7 @@ def _targets(series: Sequence[Series], found: Runs) -> list[Target]:
             peaks = [run.memory for run in found[step.name]]
             if one.title == "facts" and step.once:
                 targets.append(Target(f"{step.name}, GiB", spread([peak / GIBIBYTE for peak in peaks]), 8))
-            if step.limit:
+            elif step.limit:
                 targets.append(Target(f"{step.name}, peak / limit", spread([peak / step.limit for peak in peaks]), 1.1))
     return targets
 

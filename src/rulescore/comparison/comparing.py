@@ -20,6 +20,7 @@ from rulescore.comparison.samples import Matched, Sample, draw, is_changed, matc
 from rulescore.errors import Diagnostic, InputError, Severity, meant, ticked
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import ModelResult, RuleResult
+from rulescore.waiting import tell
 
 RUNS = ("A", "B")
 FEWEST_DRAWS = 100
@@ -67,7 +68,10 @@ def compare(
     random = np.random.default_rng(seed)
     drawn = draw(samples, len(rules), draws, random)
     data = data_rates(samples, draws, random)
-    estimates = [estimate(sample, sums, data, level, random) for sample, sums in zip(samples, drawn, strict=True)]
+    estimates = []
+    for number, (sample, sums) in enumerate(zip(samples, drawn, strict=True)):
+        tell(f"estimating {sample.name}", number, len(samples))
+        estimates.append(estimate(sample, sums, data, level, random))
     pairs = list(_pairs([[model.name for model in some] for some in chosen]))
     return ComparedResults(
         method=_method(level, draws, seed),
@@ -240,9 +244,11 @@ def _rule_differences(
     samples: Sequence[Sample], estimates: Sequence[Estimated], pairs: list[tuple[int, int]], rules: Sequence[Matched], level: float
 ) -> Any:
     """Puts the rules first that separate two models most: first those whose interval excludes 0, then by refuted groundings."""
-    rows = []
-    for left, right in pairs:
+    # Fifty models make 1,225 pairs: as Python's objects, all their rows at once would take gigabytes.
+    parts = [_table((), _RULE_DIFFERENCE)]
+    for number, (left, right) in enumerate(pairs):
         first, second = samples[left], samples[right]
+        tell(f"comparing {first.name} with {second.name}", number, len(pairs))
         ours, others = estimates[left], estimates[right]
         made = _differences(ours.scores, others.scores, ours.score_draws - others.score_draws, level)
         only = [counts.tolist() for counts in violated(first, second).only(len(rules))]
@@ -257,11 +263,8 @@ def _rule_differences(
             for place, rule in enumerate(rules)
         ]
         of_pair.sort(key=lambda row: (row["better"] is None, -abs((row["first_refuted"] or 0) - (row["second_refuted"] or 0))))
-        rows += of_pair
-    types = dict.fromkeys(("first", "second", "rule", "kind"), pa.string())
-    counts = dict.fromkeys(("first_refuted", "second_refuted", "only_first", "only_second"), pa.int64())
-    texts = dict.fromkeys(("first_text", "second_text"), pa.string())
-    return _table(rows, {**types, **counts, "change": pa.string(), **_types("difference"), "better": pa.string(), **texts})
+        parts.append(_table(of_pair, _RULE_DIFFERENCE))
+    return pa.concat_tables(parts)
 
 
 def _rule_difference(
@@ -328,6 +331,16 @@ def _types(name: str) -> dict[str, Any]:
         f"{prefix}high": pa.float64(),
         f"{prefix}reason": pa.string(),
     }
+
+
+_RULE_DIFFERENCE = {
+    **dict.fromkeys(("first", "second", "rule", "kind"), pa.string()),
+    **dict.fromkeys(("first_refuted", "second_refuted", "only_first", "only_second"), pa.int64()),
+    "change": pa.string(),
+    **_types("difference"),
+    "better": pa.string(),
+    **dict.fromkeys(("first_text", "second_text"), pa.string()),
+}
 
 
 def _table(rows: Sequence[dict[str, Any]], types: dict[str, Any]) -> Any:

@@ -147,6 +147,10 @@ class Engine(ABC):
         """Write the rows of a query as Parquet files of a folder, without bringing them here. Needs `writes_parquet`."""
         logged(lambda: self._logged_text(query), lambda: self._write(query, folder), lambda _: None)
 
+    def room(self) -> int | None:
+        """How many bytes of memory and of disk its tables may take together; None if it does not tell."""
+        return None
+
     def scratch_tables(self) -> AbstractContextManager[None]:
         """Context manager for work that drops every table it makes. Some engines keep a resource for every table, even after it is
         dropped. They release these at the end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from shutil import disk_usage
 from typing import Any, TypeVar
 
 import duckdb
@@ -110,6 +111,8 @@ class DuckDBEngine(Engine):
                 raise InputError(
                     Diagnostic("E901", f"the engine does not accept `{value}` for `{name}`", notes=(_first_line(error),))
                 ) from error
+        (told,) = self._connection.execute("SELECT current_setting('memory_limit')").fetchone() or ("",)
+        self._limits = told, Path(folder)
         if options.memory_limit is not None and (limit := amount(options.memory_limit)) is not None:
             # Asking the database how much it takes needs memory, too.
             self._limit(max(limit, MEBIBYTE))
@@ -141,6 +144,11 @@ class DuckDBEngine(Engine):
         source = exp.alias_(exp.Literal.string(str(database)), exp.to_identifier(name, quoted=True))
         sql = self.text(exp.Attach(this=source, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]))
         self._guarded(lambda: self._connection.execute(sql).fetchall())
+
+    def room(self) -> int | None:
+        limit, folder = self._limits
+        memory = amount(limit)
+        return None if memory is None else memory + disk_usage(folder if folder.exists() else folder.parent).free
 
     def catalogue(self) -> None:
         """None: the database has only our tables."""

@@ -88,6 +88,7 @@ CODES = {
     "E363": "a file does not fit its use",
     "E365": "values without ids do not fit the rows of a table",
     "E369": "the data are larger than we can count",
+    "W369": "the data may fit neither into memory nor on disk",
     "E401": "a key is not known",
     "E402": "a value is not one of those allowed",
     "E403": "the project file cannot be read",

@@ -32,6 +32,9 @@ from rulescore.setting.model import (
 _PIPE = "a pipe can be read only once"
 _MEMORY = "rows of this program's memory are counted and not digested"
 _DATABASE = "a table of a database is read where it is"
+_PACKED = frozenset({".gz", ".parquet"})
+_UNPACKED = 6
+"""How many bytes of text a byte of a packed file stands for. Published graphs have 5 to 7."""
 _CHANGED = "the file has been changed since it was read"
 
 
@@ -130,6 +133,13 @@ class Inputs:
             *(replace(entry, rows=rules.get(source.name, 0)) for source, entry in self._rules),
             *self._sql_rules,
             *(entry if rows is None else rows.counted(entry) for entry, rows in self._counted),
+        )
+
+    def text_size(self) -> int:
+        """About how many bytes of text the files of facts, rows and predictions hold. We look at no more than their sizes."""
+        files = [rows.file() for _, rows in self._counted if rows is not None]
+        return sum(
+            file.size * (_UNPACKED if file.path.suffix in _PACKED else 1) for file in dict.fromkeys(files) if file is not None
         )
 
     def refuse_changed(self) -> None:

@@ -23,6 +23,7 @@ from rulescore.language.shape_tests import OF_KINDS, TEST_NAMES, shape_tests
 from rulescore.language.syntax import ExtractIncompatible, Program, Rule
 from rulescore.language.trees import constant_keys, named_in, used_attributes
 from rulescore.loading.facts import Loaded, StagedFacts, load
+from rulescore.loading.room import warn_of_too_little_room
 from rulescore.loading.stored import read_natively, refuse_unable
 from rulescore.loading.suspicions import counted_arguments, data_problems, literal_types, misplaced_constants, shown_pairs
 from rulescore.loading.table_values import Inference
@@ -116,6 +117,7 @@ class Opened:
         self.engine = engine = connect(setting.engine)
         try:
             refuse(engine, self.inputs.setting, rules, grid=grid)
+            warn_of_too_little_room(engine, self.inputs.text_size())
             self.data = data = load_data(engine, self.inputs.setting, rules, horn=horn)
             self.setting = data.setting
             self.inputs.refuse_changed()

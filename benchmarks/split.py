@@ -28,8 +28,7 @@ PARTS = {
         "rulescore.session.opening:resolve_rules",
     ),
     "planning": (
-        "rulescore.session.opening:plan",
-        "rulescore.session.opening:normal_rules",
+        "rulescore.session.opening:plan_program",
         "rulescore.session.opening:refutations",
     ),
     "counting": (

@@ -42,7 +42,7 @@ from rulescore.logic.formula import Relation, RelationColumn, Schema
 from rulescore.logic.horn import horn_program, refutations
 from rulescore.logic.judgement import formula
 from rulescore.logic.normal import normal_rule
-from rulescore.logic.planner import plan
+from rulescore.logic.planner import plan, plan_program
 from rulescore.logic.refutation import declared_in
 from rulescore.logic.vocabulary import Names, Predicate, Vocabulary
 from rulescore.session.opening import raise_errors
@@ -165,10 +165,9 @@ def understood(text: str) -> None:
         if number not in fast:
             formula(rule, SCHEMA, declared, problems)
     raise_errors(problems)
-    plan(
-        ((number, normal_rule(program.rules[number])) for number in sorted(fast)),
-        refutations(declared, VOCABULARY, known.is_predicate),
-    )
+    ways = refutations(declared, VOCABULARY, known.is_predicate)
+    one_by_one = plan(((number, normal_rule(program.rules[number])) for number in sorted(fast)), ways)
+    assert plan_program(program, fast, ways) == one_by_one
 
 
 def texts(chance: random.Random, folder: Path) -> Input:

@@ -6,7 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from rulescore.language.parser import parse_rule
+from rulescore.errors import Source
+from rulescore.language.parser import parse, parse_rule
 from rulescore.logic.horn import Refutations, refutations
 from rulescore.logic.normal import NormalRule, normal_rule
 from rulescore.logic.plan import Group, Judge, LiteralName, Plan
@@ -15,6 +16,7 @@ from rulescore.logic.planner import (
     RelationSize,
     estimated_groundings,
     plan,
+    plan_program,
     shape_of,
     shape_text,
     variable_numbers,
@@ -161,3 +163,22 @@ def test_an_estimate_divides_by_the_spread_where_a_constant_stands():
 def test_estimates_add_up_over_the_rules_of_a_shape():
     (group,) = planned("h(X, Y) <- p(X, Y)", "g(X, Y) <- p(X, Y)", "h(X, Y) <- q(Y, X)", "h(X, Y) <- absent(X, Y)").groups
     assert estimated_groundings(group, SIZES) == 100 + 100 + 60
+
+
+def test_rules_that_differ_in_names_alone_are_planned_as_each_alone():
+    program = parse(
+        Source(
+            "some.rules",
+            """
+            h(X, Y) <- p(X, Z), q(Z, Y).   other(A, B) <- q(C, B), p(A, C).   h(Y, X) <- p(X, Z), q(Y, Z).
+            h(X, a) <- p(X, b).            h(X, c) <- p(X, d).                h(a, X) <- p(b, X).
+            h(X, 1) <- p(X, 1.5).          h(X, true) <- p(X, 2020-01-31).    h(a, b) <- p(b, a).
+            h(X, X) <- p(X, _).            h(X, X) <- p(_, X).                false <- p(X, _), q(_, X).
+            false <- p(X, a), q(X, Y).     h(X) <- q(Z, Y, X), p(Z).          h(X, Y) <- p(X, Y), X != Y.
+            h(X, Y) <- p(X, Y), not q(X, _).
+            """,
+        )
+    )
+    ways = Refutations()
+    numbers = range(len(program.rules))
+    assert plan_program(program, numbers, ways) == plan(((i, normal_rule(program.rules[i])) for i in numbers), ways)

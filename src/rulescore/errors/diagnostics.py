@@ -84,8 +84,17 @@ class Span:
         line, column = self.source.position(self.start)
         text = self.source.line_text(line)
         length = max(1, min(self.end - self.start, len(text) - column + 1))
-        name = f"{self.source.name} (as rules)" if self.source.converted else self.source.name
-        return Place(name, line, column, length, text)
+        return Place(self._name, line, column, length, text)
+
+    @property
+    def place_text(self) -> str:
+        """The place as text, without a copy of the line."""
+        line, column = self.source.position(self.start)
+        return f"{self._name}:{line}:{column}"
+
+    @property
+    def _name(self) -> str:
+        return f"{self.source.name} (as rules)" if self.source.converted else self.source.name
 
     def word(self, word: str) -> Span:
         """The first occurrence of a word in it; the whole span if the word is spelt otherwise there, as in quotes."""

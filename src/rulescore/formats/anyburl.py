@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from sys import intern
 
 from rulescore.errors import Source, Span
 from rulescore.language.rule_formats import (
@@ -76,11 +77,12 @@ def _atom(predicate: str, left: str, right: str, span: Span) -> Atom:
         left = right
     elif right == MYSELF:
         right = left
-    return Atom(predicate, (_term(left, span), _term(right, span)), span)
+    return Atom(intern(predicate), (_term(left, span), _term(right, span)), span)
 
 
 def _term(name: str, span: Span) -> Term:
-    return Variable(name, span) if len(name) == 1 and "A" <= name <= "Z" else Constant(name, span)
+    # A million rules have a few thousand names: as texts of their own they would take more memory than all else of a rule.
+    return Variable(name, span) if len(name) == 1 and "A" <= name <= "Z" else Constant(intern(name), span)
 
 
 def _read_loosely(source: Source, start: int, line: str) -> Rule:

@@ -169,7 +169,7 @@ def write_row(table: str, arguments: Iterable[tuple[str, str]]) -> str:
 
 
 def print_atom(atom: Atom) -> str:
-    return f"{write_predicate(atom.predicate)}({', '.join(map(print_term, atom.terms))})"
+    return f"{write_predicate(atom.predicate)}({', '.join([print_term(term) for term in atom.terms])})"
 
 
 def print_term(term: Term) -> str:
@@ -237,6 +237,10 @@ def rule_names(program: Program) -> list[str]:
         assert rule.span is not None, "rules without a name are read from a source"
         source = rule.span.source
         start = f"{labels[source]}:{source.position(rule.span.start)[0]}"
+        if start not in last and start not in taken:
+            last[start] = 1
+            names.append(start)
+            continue
         last[start], name = next((number, name) for number, name in _numbered(start, last[start]) if name not in taken)
         names.append(name)
     return names

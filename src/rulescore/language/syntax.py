@@ -18,6 +18,7 @@ from rulescore.values import Value
 
 if TYPE_CHECKING:
     from rulescore.language.declarations.refute import Refute
+    from rulescore.language.occurrences import Occurrences
 
 
 class Operator(StrEnum):
@@ -333,3 +334,10 @@ class Program:
     def definitions(self) -> dict[str, Definition]:
         """The definitions by the names of what they define."""
         return {s.head.predicate: s for s in self.statements if isinstance(s, Definition)}
+
+    @cached_property
+    def occurrences(self) -> Occurrences:
+        """What the statements name."""
+        from rulescore.language.occurrences import occurrences
+
+        return occurrences(self)

@@ -252,5 +252,6 @@ def _write_text(value: str) -> str:
     return value if is_word(value) and not is_variable_word(value) else quote(value, '"')
 
 
+@lru_cache(maxsize=4096)
 def write_variable(name: str) -> str:
     return name if is_word(name) and is_variable_word(name) else f"?{name}"

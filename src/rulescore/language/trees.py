@@ -214,14 +214,19 @@ def conditions_of(statement: Statement) -> tuple[Condition, ...]:
             return ()
 
 
+def _parts_of(statement: Statement) -> Iterator[Condition]:
+    """The conditions of a statement and the parts of its conjunctions, heads first. Of most rules these are atoms: asking for the
+    nodes below each takes most of the time of a check."""
+    for condition in conditions_of(statement):
+        yield from condition.conditions if isinstance(condition, And) else (condition,)
+
+
 def used_atoms(statement: Statement) -> Iterator[Atom]:
     """The atoms of a statement, heads first."""
-    for condition in conditions_of(statement):
-        # Every check walks every rule. Most conditions are atoms, and looking below each would take most of the time.
-        for part in condition.conditions if isinstance(condition, And) else (condition,):
-            for atom in (part,) if isinstance(part, Atom) else atoms_in(part):
-                if isinstance(atom, Atom):
-                    yield atom
+    for part in _parts_of(statement):
+        for atom in (part,) if isinstance(part, Atom) else atoms_in(part):
+            if isinstance(atom, Atom):
+                yield atom
 
 
 def uses(program: Program) -> Iterator[tuple[str, int, Span | None]]:
@@ -236,7 +241,7 @@ def uses(program: Program) -> Iterator[tuple[str, int, Span | None]]:
 def used_arities(program: Program) -> dict[str, int]:
     """Predicates that rules and declarations use, with the arity of their first use."""
     arities: dict[str, int] = {}
-    for predicate, arity, _ in uses(program):
+    for predicate, arity in program.occurrences.first:
         arities.setdefault(predicate, arity)
     return arities
 
@@ -258,8 +263,11 @@ def span_of(predicate: str, statement: Statement) -> Span | None:
 def named_in(statement: Statement) -> Iterator[str]:
     """The predicates of the atoms of a statement, including the attributes of rows. The names of tests and of tables are included,
     since they may turn out to be predicates."""
-    for condition in conditions_of(statement):
-        for node in nodes_in(condition):
+    for part in _parts_of(statement):
+        if isinstance(part, Atom):
+            yield part.predicate
+            continue
+        for node in _below(part, _PARTS_BUT_TERMS, True, True):
             match node:
                 case Atom(predicate) | Test(predicate):
                     yield predicate
@@ -272,8 +280,8 @@ def named_in(statement: Statement) -> Iterator[str]:
 
 def constant_keys(program: Program) -> set[str]:
     """Keys of all constants in rules and refutations."""
-    keys: set[str] = set()
-    for statement in program.statements:
+    keys = {key for _, key in program.occurrences.constants}
+    for statement in program.occurrences.others:
         for condition in conditions_of(statement):
             for node in nodes_in(condition):
                 if isinstance(node, Constant) and not isinstance(node.value, datetime.timedelta):

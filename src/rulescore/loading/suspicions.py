@@ -119,7 +119,7 @@ def misplaced_constants(
 ) -> Iterator[Diagnostic]:
     """A warning for each, or one for all if there are many: mined rules may have thousands."""
     wanted = _constants(program, loaded, tables)
-    of_facts = {place: constant for place, constant in wanted.items() if isinstance(place[0][1], int)}
+    of_facts = [place for place in wanted if isinstance(place[0][1], int)]
     of_tables = {place: constant for place, constant in wanted.items() if isinstance(place[0][1], str)}
     occurring = {*_in_facts(engine, loaded, of_facts), *_in_tables(engine, tables, of_tables)}
     missing = [(place, key, constant) for (place, key), constant in wanted.items() if (place, key) not in occurring]
@@ -146,8 +146,12 @@ def _told(place: _Place, constant: Constant, meant: str | None) -> str:
 def _constants(program: Program, loaded: Loaded, tables: Mapping[str, LoadedTable]) -> _Occurrences:
     """Constants in rules, by place, if the data have values at that place. We leave out converted files: an ontology speaks of all
     its classes, whichever the data have."""
-    occurrences: _Occurrences = {}
-    for statement in program.statements:
+    occurrences: _Occurrences = {
+        ((predicate, argument), key): constant
+        for ((predicate, arity, argument), key), constant in program.occurrences.constants.items()
+        if _has_values(loaded, predicate, arity)
+    }
+    for statement in program.occurrences.others:
         if not isinstance(statement, Rule | Refute) or (statement.span and statement.span.source.converted):
             continue
         for condition in conditions_of(statement):
@@ -158,11 +162,15 @@ def _constants(program: Program, loaded: Loaded, tables: Mapping[str, LoadedTabl
     return occurrences
 
 
+def _has_values(loaded: Loaded, predicate: str, arity: int) -> bool:
+    known = loaded.vocabulary.predicates.get(predicate)
+    return known is not None and known.arity == arity and bool(known.observed or known.predicted or known.negative)
+
+
 def _places(atom: Atom | RowAtom, loaded: Loaded, tables: Mapping[str, LoadedTable]) -> Iterator[tuple[_Place, Constant]]:
     match atom:
         case Atom(predicate, terms):
-            known = loaded.vocabulary.predicates.get(predicate)
-            if known is not None and known.arity == len(terms) and (known.observed or known.predicted or known.negative):
+            if _has_values(loaded, predicate, len(terms)):
                 yield from (((predicate, i), term) for i, term in enumerate(terms) if isinstance(term, Constant))
         case RowAtom(table, arguments) if table in tables and tables[table].rows:
             columns = tables[table].columns
@@ -173,23 +181,25 @@ def _places(atom: Atom | RowAtom, loaded: Loaded, tables: Mapping[str, LoadedTab
             return
 
 
-def _in_facts(engine: Engine, loaded: Loaded, wanted: _Occurrences) -> Iterator[tuple[_Place, str]]:
+def _in_facts(engine: Engine, loaded: Loaded, wanted: Sequence[tuple[_Place, str]]) -> Iterator[tuple[_Place, str]]:
     known = loaded.vocabulary.predicates
-    asked = {(known[name].arity, position) for (name, position), _ in wanted if isinstance(position, int)}
+    rows = [
+        (loaded.predicate_ids[name] * loaded.stride, int(argument), loaded.constant_ids[key]) for (name, argument), key in wanted
+    ]
+    asked = {(known[name].arity, int(argument)) for name, argument in {place for place, _ in wanted}}
     positions = [
-        Position(source(arity), position)
+        Position(source(arity), argument)
         for source, arities in ((fact_table, loaded.fact_arities), (prediction_table, loaded.prediction_arities))
-        for arity, position in sorted(asked)
+        for arity, argument in sorted(asked)
         if arity in arities
     ]
     if not positions:
         return
-    keys = {loaded.constant_ids[key]: key for _, key in wanted}
-    engine.load(sql.WANTED, pa.table({"constant": pa.array(sorted(keys), pa.int32())}))
-    for occurrence in engine.query(sql.occurring(positions)).to_pylist():
-        literal, place = occurrence["literal"], positions[occurrence["place"]].number
-        if literal % loaded.stride == 0:
-            yield (loaded.predicate_name(literal), place), keys[occurrence["constant"]]
+    columns = (range(len(rows)), *([row[column] for row in rows] for column in range(3)))
+    names = ("number", "literal", "argument", "constant")
+    engine.load(sql.WANTED, pa.table({name: pa.array(column, pa.int32()) for name, column in zip(names, columns, strict=True)}))
+    numbers = engine.query(sql.occurring(positions, loaded.stride, len(loaded.predicate_ids)))["number"].to_pylist()
+    yield from (wanted[number] for number in numbers)
     engine.run(drop(sql.WANTED))
 
 
@@ -239,7 +249,9 @@ _TypesAt = dict[tuple[str, int], frozenset[ValueType]]
 def literal_types(engine: Engine, loaded: Loaded, program: Program) -> _TypesAt:
     """Types of the data's constants at the positions that rules compare with a constant."""
     asked: dict[int, set[int]] = {}
-    for statement in program.statements:
+    for (_, arity, argument), _ in program.occurrences.constants:
+        asked.setdefault(arity, set()).add(argument)
+    for statement in program.occurrences.others:
         if isinstance(statement, Rule | Refute):
             for atom, position, _ in literal_positions(statement):
                 asked.setdefault(atom.arity, set()).add(position)

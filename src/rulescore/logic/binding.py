@@ -179,6 +179,8 @@ def safety(
 ) -> list[Diagnostic]:
     """Errors for variables and `_` of a rule or a refutation that nothing binds. `is_test`: whether a name belongs to a test. We do
     not report a condition with too many ways to hold: their number depends on the tables, which we may not know."""
+    if isinstance(statement, Rule) and _is_safe_at_once(statement, is_test):
+        return []
     outer = [term.name for term in statement.head.terms if isinstance(term, Variable)] if isinstance(statement, Refute) else []
     if all(map(_is_plain, statement.body.conditions)) and isinstance(statement.head, Atom | Falsity):
         return list(_plain_safety(statement, outer, is_test))
@@ -192,6 +194,18 @@ def safety(
             if isinstance(node, Aggregate):
                 binder.aggregate(node, outside)
     return [] if any(problem.code in _NOT_OF_SAFETY for problem in binder.problems) else binder.problems
+
+
+def _is_safe_at_once(rule: Rule, is_test: Callable[[str], bool]) -> bool:
+    """Whether atoms alone bind all variables of the head, as in nearly all of a hundred thousand mined rules."""
+    bound = set()
+    for atom in rule.body.conditions:
+        if not isinstance(atom, Atom) or is_test(atom.predicate):
+            return False
+        bound.update([term.name for term in atom.terms if isinstance(term, Variable)])
+    return isinstance(rule.head, Falsity) or (
+        isinstance(rule.head, Atom) and all(_is_known(term, bound) for term in rule.head.terms)
+    )
 
 
 def _is_plain(condition: Condition) -> bool:

@@ -56,7 +56,7 @@ from rulescore.logic.binding import safety
 from rulescore.logic.formula import Schema, may_equal
 from rulescore.logic.places import computed_variables, typed_by_body
 from rulescore.logic.problems import print_argument, wrong_type
-from rulescore.logic.refutation import Declared, opposition
+from rulescore.logic.refutation import Declared, Opposition, opposition
 from rulescore.logic.resolve import Resolver
 from rulescore.logic.types import type_of_value
 from rulescore.logic.vocabulary import Names, Spellings, Vocabulary
@@ -78,6 +78,8 @@ def _stands_in(head: Head | Condition, body: tuple[Condition, ...]) -> bool:
             return all(_stands_in(part, body) for part in parts)
         case Or(conditions=parts):
             return any(_stands_in(part, body) for part in parts)
+        case Atom(predicate) if not any(isinstance(part, Atom) and part.predicate == predicate for part in body):
+            return False
         case _:
             # Python takes the constants 1 and true for equal; their texts differ.
             return any(condition == head and print_condition(condition) == print_condition(head) for condition in body)
@@ -158,11 +160,15 @@ def _facing(left: Atom | RowAtom, right: Atom | RowAtom) -> Iterator[tuple[Term,
 
 def self_refuting(rules: Iterable[tuple[str, Rule]], declared: Declared) -> Iterator[Diagnostic]:
     """A warning for each rule, given with its name, whose head is incompatible with one of its body atoms on the same arguments."""
+    opponents: dict[tuple[str, int], list[Opposition]] = {}
     for name, rule in rules:
         if not isinstance(rule.head, Atom):
             continue
+        predicate, arity = rule.head.predicate, rule.head.arity
+        if (predicate, arity) not in opponents:
+            opponents[predicate, arity] = _opponents(predicate, arity, declared)
         for literal in rule.body.conditions:
-            if isinstance(literal, Atom) and opposed(rule.head, literal, declared):
+            if isinstance(literal, Atom) and _is_opposed(rule.head, literal, declared, opponents[predicate, arity]):
                 yield Diagnostic(
                     "W204",
                     f"rule `{name}` contradicts itself: its head is incompatible with `{print_atom(literal)}` in its body",
@@ -175,12 +181,20 @@ def self_refuting(rules: Iterable[tuple[str, Rule]], declared: Declared) -> Iter
 
 def opposed(head: Atom, atom: Atom, declared: Declared) -> bool:
     """Whether two atoms are incompatible, by the declarations."""
+    return _is_opposed(head, atom, declared, _opponents(head.predicate, head.arity, declared))
+
+
+def _opponents(predicate: str, arity: int, declared: Declared) -> list[Opposition]:
+    """What opposes a predicate by declarations other than groups."""
+    against = map(opposition, declared.ways(predicate, arity, grouped=False))
+    return [opposed for opposed in against if opposed is not None and not opposed.negative]
+
+
+def _is_opposed(head: Atom, atom: Atom, declared: Declared, opponents: Iterable[Opposition]) -> bool:
     if atom.terms == head.terms and declared.in_one_group(head.predicate, atom.predicate):
         return True
     return any(
-        opposed.opponent == atom.predicate and not opposed.negative and tuple(head.terms[i] for i in opposed.order) == atom.terms
-        for way in declared.ways(head.predicate, head.arity, grouped=False)
-        if (opposed := opposition(way))
+        opposed.opponent == atom.predicate and tuple(head.terms[i] for i in opposed.order) == atom.terms for opposed in opponents
     )
 
 
@@ -219,7 +233,7 @@ def _defined_otherwise(program: Program) -> Iterator[Diagnostic]:
             if fact in program.definitions:
                 message = f"`{name}` is defined by `{fact}`, which is defined itself"
                 yield Diagnostic("E116", message, place_of(statement.fact.span), helps=("define it by facts",))
-    for name, arity, span in uses(program):
+    for name, arity, span in uses(program) if program.definitions else ():
         if name in program.definitions and arity != (defined := program.definitions[name].head.arity):
             message = f"`{name}` has {arity} argument{'s' if arity != 1 else ''} here and {defined} in its definition"
             yield Diagnostic("E203", message, place_of(span))
@@ -228,6 +242,8 @@ def _defined_otherwise(program: Program) -> Iterator[Diagnostic]:
 def _without_variables(program: Program) -> Iterator[Diagnostic]:
     """Warn of rules whose arguments are all strings of one letter: the user probably meant variables."""
     for rule in program.rules:
+        if isinstance(rule.head, Atom) and any(isinstance(term, Variable) for term in rule.head.terms):
+            continue
         terms = [term for atom in used_atoms(rule) for term in atom.terms]
         if terms and all(isinstance(term, Constant) and isinstance(term.value, str) and len(term.value) == 1 for term in terms):
             yield Diagnostic(
@@ -242,7 +258,9 @@ def _without_variables(program: Program) -> Iterator[Diagnostic]:
 def _idle_aggregates(program: Program) -> Iterator[Diagnostic]:
     """Warn of aggregates whose variables all occur outside them, since such an aggregate ranges over one grounding at most. Skipped
     for row atoms: an unnamed key is itself an inner variable."""
-    for rule in program.rules:
+    for rule in program.occurrences.others:
+        if not isinstance(rule, Rule):
+            continue
         found = [aggregate for condition in conditions_of(rule) for aggregate in aggregates_in(condition)]
         if not found:
             continue
@@ -266,7 +284,10 @@ def _ranges(node: Node, outside: set[str]) -> bool:
 def _duplicate_names(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
     first: dict[str, Rule] = {}
     for rule, name in zip(program.rules, names, strict=True):
-        if name in first and rule.name is not None:
+        # Names that we make up are like no other.
+        if rule.name is None:
+            continue
+        if name in first:
             other = first[name].span
             yield Diagnostic(
                 "E204",
@@ -311,15 +332,39 @@ def meaning_key(rule: Rule) -> _Key:
     return tuple(key(condition) for condition in conditions_of(rule))
 
 
+def _plain_key(rule: Rule) -> _Key:
+    """The same for a rule of atoms alone, quickly. Keys of other rules are of another form: equal rules have the same form."""
+    numbers: dict[str, int] = {}
+    atoms = (*((rule.head,) if isinstance(rule.head, Atom) else ()), *rule.body.conditions)
+    key: list[object] = [isinstance(rule.head, Atom)]
+    for atom in atoms:
+        assert isinstance(atom, Atom)
+        key.append(atom.predicate)
+        for term in atom.terms:
+            if isinstance(term, Variable):
+                key.append(numbers.setdefault(term.name, len(numbers)))
+            elif isinstance(term, Constant):
+                assert not isinstance(term.value, datetime.timedelta)
+                key.append((key_of(term.value),))
+            else:
+                key.append(None)
+    return tuple(key)
+
+
 def _duplicate_rules(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
     # Keys of a hundred thousand rules would take more memory than the rules: we keep their hashes.
-    before: dict[int, list[tuple[Rule, str]]] = {}
-    for rule, name in zip(program.rules, names, strict=True):
-        said = meaning_key(rule)
+    before: dict[int, list[tuple[int, str]]] = {}
+    plain = program.occurrences.plain
+
+    def key(number: int) -> _Key:
+        return (_plain_key if plain[number] else meaning_key)(program.rules[number])
+
+    for number, (rule, name) in enumerate(zip(program.rules, names, strict=True)):
+        said = key(number)
         alike = before.setdefault(hash(said), [])
-        other = next((other for earlier, other in alike if meaning_key(earlier) == said), None)
+        other = next((other for earlier, other in alike if key(earlier) == said), None)
         if other is None:
-            alike.append((rule, name))
+            alike.append((number, name))
             continue
         yield Diagnostic(
             "W201",
@@ -357,15 +402,13 @@ def _arity_clashes(program: Program, vocabulary: Vocabulary, names: Names) -> It
     first: dict[str, tuple[int, str]] = {
         known.name: (known.arity, "the data") for known in vocabulary.predicates.values() if known.occurs
     }
-    reported: set[tuple[str, int]] = set()
-    for predicate, arity, span in uses(program):
+    for (predicate, arity), span in program.occurrences.first.items():
         if not names.is_predicate(predicate):
             continue
         if predicate not in first:
             first[predicate] = (arity, str(span.place()) if span else "another rule")
         known, where = first[predicate]
-        if arity != known and (predicate, arity) not in reported:
-            reported.add((predicate, arity))
+        if arity != known:
             yield Diagnostic(
                 "E203",
                 f"`{predicate}` has {arity} argument{'s' if arity != 1 else ''} here and {known} in {where}",
@@ -393,9 +436,15 @@ def two_arities(declaration: Declaration, arity_of: Callable[[str], int | None])
         )
 
 
+def _named(program: Program) -> set[str]:
+    """The predicates that statements name."""
+    refuted = (statement.refuted for statement in program.declarations if isinstance(statement, Refuting))
+    return {name for names in refuted for name in names if name is not None}.union(used_arities(program))
+
+
 def _function_names(program: Program, known: Names) -> Iterator[Diagnostic]:
     """Problems of registered predicates whose names are taken."""
-    named = {name for statement in program.statements for name in named_predicates(statement)}
+    named = _named(program)
     for name in known.functions:
         if name in TESTS or gives_value(name):
             yield Diagnostic("E204", f"`{name}` is built in and cannot be registered", helps=("register it under another name",))
@@ -414,11 +463,13 @@ def _unknown_predicates(
     known = {p.name for p in vocabulary.predicates.values() if p.occurs} | declared
     spellings = Spellings(known.union(TESTS, names.functions))
     arities = used_arities(program)
+    unknown = {
+        name for name in _named(program) if not (name in known and _has_facts(vocabulary, name)) and names.is_predicate(name)
+    }
     asked: set[str] = set()
-    for statement in program.statements:
+    for statement in program.statements if unknown else ():
         for predicate in named_predicates(statement):
-            has_facts = predicate in known and _has_facts(vocabulary, predicate)
-            if predicate in asked or has_facts or not names.is_predicate(predicate):
+            if predicate in asked or predicate not in unknown:
                 continue
             close = None if predicate in known else spellings.closest(predicate)
             if close is None and not isinstance(statement, Rule):
@@ -469,20 +520,30 @@ def literal_positions(statement: Rule | Refute) -> Iterator[tuple[Atom, int, Con
 
 def _constant_types(program: Program, types: TypesAt) -> Iterator[Diagnostic]:
     reported: set[int] = set()
-    for statement in program.statements:
+    fit = all(
+        _fits(constant, types.get((predicate, i))) for ((predicate, _, i), _), constant in program.occurrences.constants.items()
+    )
+    for statement in program.occurrences.others if fit else program.statements:
         if types and isinstance(statement, Rule | Refute):
             for atom, position, term in literal_positions(statement):
                 here = types.get((atom.predicate, position))
-                if here and id(term) not in reported and not may_equal(type_of_value(term.value), here):
+                if here and id(term) not in reported and not _fits(term, here):
                     reported.add(id(term))
                     yield wrong_type(term, print_argument(atom.predicate, position), here)
 
 
+def _fits(constant: Constant, here: frozenset[ValueType] | None) -> bool:
+    return not here or may_equal(type_of_value(constant.value), here)
+
+
 def _unused(program: Program) -> Iterator[Diagnostic]:
+    asked = [statement for statement in program.declarations if isinstance(statement, Refuting | PredicateDeclaration)]
+    if not asked:
+        return
     heads = {name for rule in program.rules for name in _head_predicates(rule)}
     anywhere = {atom.predicate for s in program.statements for atom in used_atoms(s)}
     checked = {id(rule.span) for rule in program.rules if rule.span}
-    for statement in program.declarations:
+    for statement in asked:
         # An ontology is written for any rules, so a declaration that concerns none is no mistake.
         if statement.span is not None and (statement.span.source.converted or id(statement.span) in checked):
             continue
@@ -491,8 +552,6 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
                 about, concerned = statement.refuted, heads
             case PredicateDeclaration(predicate):
                 about, concerned = (predicate,), anywhere
-            case Definition() | ExtractIncompatible():
-                continue
         if None not in about and not concerned.intersection(about):
             yield Diagnostic(
                 "W202",
@@ -511,6 +570,9 @@ def _how_to_check(statement: Declaration) -> tuple[str, ...]:
 
 def _head_predicates(rule: Rule) -> Iterator[str]:
     """The predicates that the head of a rule names. A row's attributes are predicates: `table.attribute`."""
+    if isinstance(rule.head, Atom):
+        yield rule.head.predicate
+        return
     for node in nodes_in(rule.head):
         match node:
             case Atom(predicate):

@@ -43,7 +43,7 @@ def _described(rule: Rule, name: str, options: ScoringOptions) -> RuleInfo:
         denial=isinstance(rule.head, Falsity),
         description=rule.description,
         tags=rule.tags,
-        place=str(rule.span.place()) if rule.span else None,
+        place=rule.span.place_text if rule.span else None,
         tautology=is_tautology(rule),
         confidence=rule.confidence,
         support=rule.support,

@@ -80,7 +80,16 @@ def horn_program(program: Program, is_predicate: IsPredicate) -> tuple[Program, 
     of a rule, the rule is not a Horn rule."""
     others = [declaration for declaration in program.declarations if not _is_horn(declaration, is_predicate)]
     general = {name for declaration in others if isinstance(declaration, Refuting) for name in declaration.refuted}
-    fast = frozenset(i for i, rule in enumerate(program.rules) if is_horn_rule(rule, is_predicate, general))
+    used = program.occurrences
+    # Most often all names are predicates, so rules of atoms alone are Horn rules without another look.
+    surely = not general and all(is_predicate(name) for name, _ in used.first)
+    fast = frozenset(
+        number
+        for number, (rule, plain) in enumerate(zip(program.rules, used.plain, strict=True))
+        if (surely and plain) or is_horn_rule(rule, is_predicate, general)
+    )
+    if len(fast) == len(program.rules) and not others:
+        return program, fast
     left_out = {id(rule) for i, rule in enumerate(program.rules) if i not in fast}.union(map(id, others))
     return Program(tuple(statement for statement in program.statements if id(statement) not in left_out)), fast
 

@@ -6,7 +6,7 @@ groundings works on patterns alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rulescore.language.declarations.refute import Refute
@@ -19,7 +19,6 @@ from rulescore.language.syntax import (
     Falsity,
     Not,
     Operator,
-    Program,
     Rule,
     Term,
     Variable,
@@ -159,11 +158,6 @@ def normal_rule(rule: Rule) -> NormalRule:
             return NormalRule(pattern, numbering.atom(head))
         case _:
             raise AssertionError("not a rule of this family")
-
-
-def normal_rules(program: Program, numbers: Collection[int]) -> list[tuple[int, NormalRule]]:
-    """The rules with these numbers, in order."""
-    return [(number, normal_rule(program.rules[number])) for number in sorted(numbers)]
 
 
 def normal_refutation(statement: Refute) -> Refutation:

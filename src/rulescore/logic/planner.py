@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
+from typing import cast
 
-from rulescore.language.syntax import Constant, Variable
+from rulescore.language.syntax import Atom, Constant, Program, Rule, Term, Variable
 from rulescore.logic.formula import Disjunct, FormulaRule
 from rulescore.logic.horn import Refutations
-from rulescore.logic.normal import Bound, EqualityTest, Fixed, Free, NormalRule, PatternAtom, Refutation, Slot
+from rulescore.logic.normal import Bound, EqualityTest, Fixed, Free, NormalRule, PatternAtom, Refutation, Slot, normal_rule
 from rulescore.logic.plan import (
     Body,
     ConditionRow,
@@ -26,7 +27,8 @@ from rulescore.logic.plan import (
     ShapeSlot,
     ShapeTest,
 )
-from rulescore.logic.refutation import identity
+from rulescore.logic.refutation import Order, identity
+from rulescore.values import key_of
 from rulescore.waiting import look_at_the_clock
 
 
@@ -249,13 +251,105 @@ def _conditions(predicates: Iterable[str], ways: Refutations) -> tuple[tuple[Con
 
 
 class _GroupBuilder:
-    def __init__(self) -> None:
-        self.bodies: dict[Body, int] = {}
-        self.heads: list[Head] = []
+    """Rules of one shape and one judge. Rules name their literals by number: names of literals would be hashed for every rule."""
 
-    def add(self, rule: int, body: Body, predicate: str | None, constants: tuple[str, ...]) -> None:
-        number = self.bodies.setdefault(body, len(self.bodies))
-        self.heads.append(Head(rule, number, predicate, constants))
+    def __init__(self, shape: Shape, judge: Judge) -> None:
+        self.shape, self.judge = shape, judge
+        self._bodies: dict[tuple[tuple[int, ...], tuple[str, ...]], int] = {}
+        self._heads: list[Head] = []
+
+    def add(
+        self, rule: int, literals: tuple[int, ...], keys: tuple[str, ...], head: str | None, head_keys: tuple[str, ...]
+    ) -> None:
+        body = self._bodies.setdefault((literals, keys), len(self._bodies))
+        self._heads.append(Head(rule, body, head, head_keys))
+
+    def group(self, names: Sequence[LiteralName], ways: Refutations) -> Group:
+        bodies = tuple(Body(tuple(names[literal] for literal in literals), keys) for literals, keys in self._bodies)
+        predicates = dict.fromkeys(head.predicate for head in self._heads if head.predicate is not None)
+        conditions = _conditions(predicates, ways) if self.judge is Judge.CONDITIONS else ()
+        return Group(self.shape, self.judge, bodies, tuple(self._heads), conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How rules of one outline fit their shape, with a builder for each judge. `literals`: the atoms of the body in the order of
+    the shape, each with the order of its arguments. `constants`: where they stand in the body, by atom and argument, and in the
+    head."""
+
+    shape: Shape
+    literals: tuple[tuple[int, Order], ...]
+    constants: tuple[tuple[int, int], ...]
+    head_constants: tuple[int, ...]
+    builders: dict[Judge, _GroupBuilder]
+
+
+def _key(term: Term) -> str:
+    assert isinstance(term, Constant)
+    return key_of(term.value)
+
+
+class _Groups:
+    """The groups of rules that one statement can count together."""
+
+    def __init__(self, ways: Refutations) -> None:
+        self._ways = ways
+        self._builders: dict[tuple[Shape, Judge], _GroupBuilder] = {}
+        self._literals: dict[tuple[str, Order], int] = {}
+        self._forms: dict[tuple[object, ...], _Form] = {}
+
+    def plan(self) -> Plan:
+        names = [LiteralName(predicate, order) for predicate, order in self._literals]
+        return Plan(tuple(builder.group(names, self._ways) for builder in self._builders.values()))
+
+    def add_normal(self, number: int, rule: NormalRule) -> None:
+        shape, body, constants = shape_of(rule)
+        predicate = rule.head.predicate if rule.head else None
+        literals = tuple(self._literal(name.predicate, name.order) for name in body.literals)
+        self._builder(shape, predicate).add(number, literals, body.constants, predicate, constants)
+
+    def add_plain(self, number: int, rule: Rule) -> None:
+        """Add a rule of atoms alone. Of a hundred thousand rules, hundreds differ in more than predicates and constants: the others
+        get no normal form of their own."""
+        body = cast(tuple[Atom, ...], rule.body.conditions)
+        head = rule.head if isinstance(rule.head, Atom) else None
+        outline = (None if head is None else _outline_of(head), *map(_outline_of, body))
+        form = self._forms.get(outline) or self._forms.setdefault(outline, self._form(rule, body))
+        predicate = None if head is None else head.predicate
+        builder = self._builder_of(form, predicate)
+        literals = tuple(self._literal(body[atom].predicate, order) for atom, order in form.literals)
+        constants = tuple(_key(body[atom].terms[argument]) for atom, argument in form.constants)
+        of_head = () if head is None else tuple(_key(head.terms[argument]) for argument in form.head_constants)
+        builder.add(number, literals, constants, predicate, of_head)
+
+    def _form(self, rule: Rule, body: tuple[Atom, ...]) -> _Form:
+        normal = normal_rule(rule)
+        outlines = tuple(map(_outline, normal.pattern.atoms))
+        arrangement = _arrange(_outline(normal.head), outlines, len(normal.pattern.variables))
+        turns = zip(arrangement.atoms, arrangement.reversed, strict=True)
+        literals = tuple((atom, (1, 0) if turned else identity(body[atom].arity)) for atom, turned in turns)
+        constants = tuple((atom, i) for atom, order in literals for i in order if isinstance(body[atom].terms[i], Constant))
+        terms = rule.head.terms if isinstance(rule.head, Atom) else ()
+        of_head = tuple(i for i, term in enumerate(terms) if isinstance(term, Constant))
+        return _Form(shape_of(normal)[0], literals, constants, of_head, {})
+
+    def _builder_of(self, form: _Form, predicate: str | None) -> _GroupBuilder:
+        judge = _judge(predicate, self._ways)
+        if judge not in form.builders:
+            form.builders[judge] = self._builder(form.shape, predicate)
+        return form.builders[judge]
+
+    def _builder(self, shape: Shape, predicate: str | None) -> _GroupBuilder:
+        judge = _judge(predicate, self._ways)
+        return self._builders.setdefault((shape, judge), _GroupBuilder(shape, judge))
+
+    def _literal(self, predicate: str, order: Order) -> int:
+        return self._literals.setdefault((predicate, order), len(self._literals))
+
+
+def _outline_of(atom: Atom) -> tuple[str | int | None, ...]:
+    """An atom without its names: of each term the name of a variable, None for a constant, 0 for `_`."""
+    return tuple(term.name if isinstance(term, Variable) else None if isinstance(term, Constant) else 0 for term in atom.terms)
 
 
 def _judge(predicate: str | None, ways: Refutations) -> Judge:
@@ -266,16 +360,20 @@ def _judge(predicate: str | None, ways: Refutations) -> Judge:
 
 def plan(rules: Iterable[tuple[int, NormalRule]], ways: Refutations) -> Plan:
     """Groups of rules that one statement can count together."""
-    builders: dict[tuple[Shape, Judge], _GroupBuilder] = {}
+    groups = _Groups(ways)
     for number, rule in rules:
+        groups.add_normal(number, rule)
+    return groups.plan()
+
+
+def plan_program(program: Program, numbers: Collection[int], ways: Refutations) -> Plan:
+    """The plan of the rules with these numbers, which passed the checks."""
+    groups = _Groups(ways)
+    plain = program.occurrences.plain
+    for number in sorted(numbers):
         look_at_the_clock()
-        shape, body, constants = shape_of(rule)
-        predicate = rule.head.predicate if rule.head else None
-        judge = _judge(predicate, ways)
-        builders.setdefault((shape, judge), _GroupBuilder()).add(number, body, predicate, constants)
-    groups = []
-    for (shape, judge), builder in builders.items():
-        predicates = dict.fromkeys(head.predicate for head in builder.heads if head.predicate is not None)
-        conditions = _conditions(predicates, ways) if judge is Judge.CONDITIONS else ()
-        groups.append(Group(shape, judge, tuple(builder.bodies), tuple(builder.heads), conditions))
-    return Plan(tuple(groups))
+        if plain[number]:
+            groups.add_plain(number, program.rules[number])
+        else:
+            groups.add_normal(number, normal_rule(program.rules[number]))
+    return groups.plan()

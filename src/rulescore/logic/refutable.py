@@ -110,7 +110,7 @@ class Refuters:
         """Whether some facts could confirm the head, and whether some could refute it."""
         match head:
             case Atom(predicate):
-                return True, self.tests(predicate) or self._refuted(head)
+                return True, self._refuted(head) or self.tests(predicate)
             case RowAtom():
                 return True, any(map(self._refuted, self._attribute_atoms(head)))
             case Comparison() | Membership() | Test() | Let():
@@ -204,7 +204,9 @@ def concerned(
     heads: set[tuple[str, int]] = set()
     by_denial: dict[int, frozenset[str]] = {}
     for number, (rule, exempt) in enumerate(zip(rules, unrefutable, strict=True)):
-        names = {targets.get(name, name) for name in named_in(rule)}
+        names = set(named_in(rule))
+        if not targets.keys().isdisjoint(names):
+            names = {targets.get(name, name) for name in names}
         every |= names
         if isinstance(rule.head, Falsity):
             by_denial[number] = frozenset(names)

@@ -69,15 +69,16 @@ def flags(rule: RuleResult) -> tuple[Flag, ...]:
     """The flags of a rule. A denial constraint that the data never break is not vacuous: it is a good yardstick."""
     counts = rule.dataset
     rate = counts.rate
-    rule_flags = {
-        Flag.UNREFUTABLE: rule.info.unrefutable,
-        Flag.TAUTOLOGY: rule.info.tautology,
-        Flag.VACUOUS: rate is None and not rule.info.denial,
-        Flag.NEAR_ONE: rate is not None and rate >= 0.95,
-        Flag.NEAR_HALF: rate is not None and 0.45 <= rate <= 0.55,
-        Flag.FEW: 0 < counts.evaluable < _FEW_GROUNDINGS,
-    }
-    return tuple(flag for flag, holds in rule_flags.items() if holds)
+    evaluable = counts.evaluable
+    rule_flags = (
+        (Flag.UNREFUTABLE, rule.info.unrefutable),
+        (Flag.TAUTOLOGY, rule.info.tautology),
+        (Flag.VACUOUS, rate is None and not rule.info.denial),
+        (Flag.NEAR_ONE, rate is not None and rate >= 0.95),
+        (Flag.NEAR_HALF, rate is not None and 0.45 <= rate <= 0.55),
+        (Flag.FEW, 0 < evaluable < _FEW_GROUNDINGS),
+    )
+    return tuple([flag for flag, holds in rule_flags if holds])
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class AuditFilter:
     rate: RateRange | None = None
 
     def passes(self, rule: RuleResult) -> bool:
-        rule_flags = flags(rule)
+        rule_flags = flags(rule) if self.flags or self.without else ()
         rate = rule.dataset.rate
         return (
             (not self.flags or not self.flags.isdisjoint(rule_flags or {UNFLAGGED}))

@@ -33,8 +33,7 @@ from rulescore.logic import horn as conventions
 from rulescore.logic.checks import self_refuting, tautologies, with_themselves
 from rulescore.logic.described import described_rules
 from rulescore.logic.horn import distinct_variables, horn_program, opposed_both_ways, refutations
-from rulescore.logic.normal import normal_rules
-from rulescore.logic.planner import plan
+from rulescore.logic.planner import plan_program
 from rulescore.logic.refutable import Concerned, Refuters, concerned, head_predicates, offers, unrefutable_rules
 from rulescore.logic.refutation import Declared, declared_in, orders_in_use
 from rulescore.logic.vocabulary import Names, mentioned_by, names_of
@@ -145,7 +144,7 @@ class Opened:
                 self.offered = offer(engine, data, self.evidence, self.exempt) if rules.foreign and none else ()
                 problems += [unrefutable_rules(self.exempt, len(self.rules), self.offered)] if self.exempt else []
                 self.concerned = measured(rules, data, self.sql_rules, self.rules, self.declared)
-                self.plan = plan(normal_rules(rules.program, data.horn_rules), self.refutations)
+                self.plan = plan_program(rules.program, data.horn_rules, self.refutations)
                 self.warnings = (*rules.warnings, *problems)
         except BaseException:
             engine.close()

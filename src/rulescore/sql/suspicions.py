@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from rulescore.sql.facts import CONSTANT, Position, constants_at
 from rulescore.sql.query import Row, Select, row, select, union_all
 from rulescore.sql.values import key, length
-from rulescore.sql.words import Sql, all_of, count_rows, fact_table, name
+from rulescore.sql.words import Sql, all_of, argument, count_rows, fact_table, name, sql
 from rulescore.values import ValueType
 
 WANTED = name("wanted_constant")
-"""The constants of rules: a column `constant` of numbers or, for tables with keys, a column `key`."""
+"""The constants of rules: columns `number`, `literal`, `argument` and `constant` of numbers or, for tables with keys, `key`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,19 @@ class Field:
     type: ValueType
 
 
-def occurring(positions: Sequence[Position]) -> Select:
-    """The wanted constants that literals have at positions."""
-    p, w = constants_at(positions), row(WANTED, "w")
-    return select(p.place, p.literal, p.constant).distinct().from_(p).join(w, w.constant == p.constant)
+def occurring(positions: Sequence[Position], stride: int, predicates: int) -> Select:
+    """The numbers of the wanted constants that some fact, negative fact or prediction has at their places."""
+    f, w = union_all([_at(position, stride, predicates) for position in positions]).as_("f"), row(WANTED, "w")
+    on = w.constant == f.constant, w.literal == f.literal, w.argument == f.argument
+    return select(w.number).distinct().from_(f).join(w, all_of(*on))
+
+
+def _at(position: Position, stride: int, predicates: int) -> Select:
+    """Negative facts have literals of their own, which follow those of all predicates."""
+    f = row(position.source, "f")
+    at = f[argument(position.number)]
+    query = select(sql(position.number).named("argument"), literal=f.literal % (stride * predicates), constant=at).from_(f)
+    return query.where(f.literal % stride == 0)
 
 
 def occurring_values(fields: Sequence[Field]) -> Select:

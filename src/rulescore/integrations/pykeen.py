@@ -295,8 +295,8 @@ class _Predictions:
         of_query = _array(rows)
         truths = _array(ranks_of_truths(scores, true_scores))[of_query]
         directions = np.full(len(of_query), target)
-        found = (numbers[of_query], _array(predicted), _array(values[rows, ranks]), _array(ranks) + 1, directions, truths)
-        self._batches.append(found)
+        batch = (numbers[of_query], _array(predicted), _array(values[rows, ranks]), _array(ranks) + 1, directions, truths)
+        self._batches.append(batch)
 
     def table(self, labels: tuple[pa.Array, pa.Array]) -> pa.Table:
         entities, relations = labels

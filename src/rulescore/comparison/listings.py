@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,10 +26,12 @@ from rulescore.reporting.listing import (
     CellKind,
     Column,
     ComparisonTable,
+    Filled,
     Format,
     Listing,
     ListingLayout,
     counted,
+    filled,
     of_all,
     render_markdown,
     render_table_csv,
@@ -89,23 +92,20 @@ def _models(comparison: ComparedResults) -> Listing:
     rows: dict[tuple[str | None, str], dict[str, Row]] = {}
     for row in comparison.models.to_pylist():
         rows.setdefault((row["run"], row["model"]), {})[row["measure"]] = row
-    columns = (
-        *([Column("run", "run")] if comparison.two_runs else []),
-        Column("model", "model"),
-        Column("violating", "violating a hard rule", CellKind.COUNT),
-        *(Column(measure, heading, CellKind.COUNT) for measure, heading in (MEASURES | {"violating": "share"}).items()),
-    )
-    cells = tuple(
-        (
-            *([run] if comparison.two_runs else []),
-            model,
-            _of_all(row["violating"]),
-            *(with_interval(row[measure], "value", _kind(measure)) for measure in MEASURES),
-        )
-        for (run, model), row in rows.items()
+    run: Filled[dict[str, Row]] = (Column("run", "run"), lambda row: row["violating"]["run"])
+    columns, cells = filled(
+        rows.values(),
+        *([run] if comparison.two_runs else ()),
+        (Column("model", "model"), lambda row: row["violating"]["model"]),
+        (Column("violating", "violating a hard rule", CellKind.COUNT), lambda row: _of_all(row["violating"])),
+        *(_measure_column(measure, heading) for measure, heading in (MEASURES | {"violating": "share"}).items()),
     )
     reasons = _reasons((MEASURES[row["measure"]], row["reason"]) for row in comparison.models.to_pylist())
     return Listing("models", "Models, with intervals", columns, cells, notes=(comparison.method, *reasons))
+
+
+def _measure_column(measure: str, heading: str) -> Filled[dict[str, Row]]:
+    return Column(measure, heading, CellKind.COUNT), lambda row: with_interval(row[measure], "value", _kind(measure))
 
 
 def _of_all(row: Row) -> Cell:
@@ -133,22 +133,14 @@ def _reasons(explained: Iterable[tuple[str, str | None]]) -> list[str]:
 
 
 def _differences(rows: Sequence[Row]) -> Listing:
-    columns = (
-        Column("first", "first"),
-        Column("second", "second"),
-        Column("measure", "of"),
-        Column("difference", "first less second", CellKind.COUNT),
-        Column("better", "better"),
-    )
-    cells = tuple(
-        (
-            row["first"],
-            row["second"],
-            MEASURES[row["measure"]],
-            with_interval(row, "difference", _kind(row["measure"])),
-            _better(row),
-        )
-        for row in rows
+    difference = Column("difference", "first less second", CellKind.COUNT)
+    columns, cells = filled(
+        rows,
+        (Column("first", "first"), itemgetter("first")),
+        (Column("second", "second"), itemgetter("second")),
+        (Column("measure", "of"), lambda row: MEASURES[row["measure"]]),
+        (difference, lambda row: with_interval(row, "difference", _kind(row["measure"]))),
+        (Column("better", "better"), _better),
     )
     notes = ("a model is called better if the interval of the difference does not hold 0; less is better",)
     return Listing("differences", "Differences", columns, cells, notes=notes)
@@ -162,23 +154,13 @@ def _better(row: Row) -> str:
 
 def _rules_alone(rows: Sequence[Row], name: tuple[str | None, str]) -> Listing:
     """The rules that a model breaks most often, if there is no other model to compare with."""
-    columns = (
-        Column("rule", "rule"),
-        Column("kind", "kind"),
-        Column("refuted", "refuted", CellKind.COUNT),
-        Column("rate", "share", CellKind.COUNT),
-        Column("score", "score", CellKind.COUNT),
-    )
-    ordered = sorted(rows, key=lambda row: -row["refuted"])
-    cells = tuple(
-        (
-            row["rule"],
-            row["kind"],
-            of_all(row["refuted"], row["evaluable"]),
-            with_interval(row, "rate", CellKind.RATE),
-            with_interval(row, "score", CellKind.SCORE),
-        )
-        for row in ordered[:MOST_ROWS]
+    columns, cells = filled(
+        sorted(rows, key=lambda row: -row["refuted"])[:MOST_ROWS],
+        (Column("rule", "rule"), itemgetter("rule")),
+        (Column("kind", "kind"), itemgetter("kind")),
+        (Column("refuted", "refuted", CellKind.COUNT), lambda row: of_all(row["refuted"], row["evaluable"])),
+        (Column("rate", "share", CellKind.COUNT), lambda row: with_interval(row, "rate", CellKind.RATE)),
+        (Column("score", "score", CellKind.COUNT), lambda row: with_interval(row, "score", CellKind.SCORE)),
     )
     more = len(rows) - MOST_ROWS
     notes = [f"{more:,} more rules: `--format csv --table rules`"] if more > 0 else []
@@ -187,30 +169,19 @@ def _rules_alone(rows: Sequence[Row], name: tuple[str | None, str]) -> Listing:
 
 def _rules(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:
     first, second = pair
-    columns = (
-        Column("rule", "rule"),
-        Column("kind", "kind"),
-        Column("first_refuted", "refuted by first", CellKind.COUNT),
-        Column("second_refuted", "by second", CellKind.COUNT),
-        Column("only_first", "by first alone", CellKind.COUNT),
-        Column("only_second", "by second alone", CellKind.COUNT),
-        Column("difference", "score, first less second", CellKind.COUNT),
-        Column("better", "better"),
-    )
     compared = [row for row in rows if row["change"] != Change.CHANGED]
     telling = [row for row in compared if row["first_refuted"] or row["second_refuted"]]
-    cells = tuple(
-        (
-            row["rule"],
-            row["kind"],
-            row["first_refuted"],
-            row["second_refuted"],
-            row["only_first"],
-            row["only_second"],
-            with_interval(row, "difference", CellKind.SCORE),
-            _better(row),
-        )
-        for row in telling[:MOST_ROWS]
+    difference = Column("difference", "score, first less second", CellKind.COUNT)
+    columns, cells = filled(
+        telling[:MOST_ROWS],
+        (Column("rule", "rule"), itemgetter("rule")),
+        (Column("kind", "kind"), itemgetter("kind")),
+        (Column("first_refuted", "refuted by first", CellKind.COUNT), itemgetter("first_refuted")),
+        (Column("second_refuted", "by second", CellKind.COUNT), itemgetter("second_refuted")),
+        (Column("only_first", "by first alone", CellKind.COUNT), itemgetter("only_first")),
+        (Column("only_second", "by second alone", CellKind.COUNT), itemgetter("only_second")),
+        (difference, lambda row: with_interval(row, "difference", CellKind.SCORE)),
+        (Column("better", "better"), _better),
     )
     notes = [f"first: {first}; second: {second}; alone: predictions that break the rule under the one and not under the other"]
     if len(telling) > MOST_ROWS:
@@ -235,22 +206,13 @@ def _changed_rules(rows: Sequence[Row]) -> Listing:
 
 
 def _changes(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:
-    columns = (
-        Column("change", "change"),
-        Column("rule", "rule"),
-        Column("prediction", "prediction"),
-        Column("first_refuted", "refuted before", CellKind.COUNT),
-        Column("second_refuted", "after", CellKind.COUNT),
-    )
-    cells = tuple(
-        (
-            row["change"],
-            row["rule"],
-            f"{row['predicate']}({', '.join(row['arguments'])})",
-            row["first_refuted"],
-            row["second_refuted"],
-        )
-        for row in rows[:MOST_ROWS]
+    columns, cells = filled(
+        rows[:MOST_ROWS],
+        (Column("change", "change"), itemgetter("change")),
+        (Column("rule", "rule"), itemgetter("rule")),
+        (Column("prediction", "prediction"), lambda row: f"{row['predicate']}({', '.join(row['arguments'])})"),
+        (Column("first_refuted", "refuted before", CellKind.COUNT), itemgetter("first_refuted")),
+        (Column("second_refuted", "after", CellKind.COUNT), itemgetter("second_refuted")),
     )
     number = Counter(row["change"] for row in rows)
     summary = ", ".join(f"{number[change.value]:,} {change.value}" for change in Change if number[change.value])

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from operator import attrgetter
 
 from rulescore.language.declarations.incompatible import IncompatibleGroup
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import Program, Rule
 from rulescore.reporting.audit_filter import EVERY_RULE, MEANINGS, AuditFilter, Flag, Order, flags, in_order
-from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Listing, counted, shown
+from rulescore.reporting.listing import Audience, CellKind, Column, Listing, counted, filled, shown
 from rulescore.reporting.sentences import of_the_data
-from rulescore.reporting.tables import group_listings, has_bounds, notes_on_counts
+from rulescore.reporting.tables import count_columns, group_listings, has_bounds, notes_on_counts
 from rulescore.scoring.pairs import PairCount
 from rulescore.scoring.results import RuleKind, RuleResult
 
@@ -72,32 +73,32 @@ def audit_listing(
     listed = passed[:limit]
     claimed = any(rule.info.confidence is not None or rule.info.support is not None for rule in listed)
     audience = Audience.EVERYONE if claimed else Audience.PROGRAMS
-    columns = (
-        Column("rule", "rule"),
-        Column("text", "text", audience=Audience.PROGRAMS),
-        Column("kind", "kind", audience=Audience.PROGRAMS),
-        Column("shown_kind", "kind", audience=Audience.PEOPLE),
-        Column("kind_reason", "why", audience=Audience.PROGRAMS),
-        Column("confirmed", "confirmed", CellKind.COUNT),
-        Column("refuted", "refuted", CellKind.COUNT),
-        Column("evaluable", "evaluable", CellKind.COUNT),
-        Column("rate", "rate", CellKind.RATE),
-        Column("rate_bound", "at most", CellKind.RATE, Audience.EVERYONE if has_bounds(listed) else Audience.PROGRAMS),
-        Column("rate_bound_reason", "why", audience=Audience.PROGRAMS),
-        Column("confidence", "confidence", CellKind.RATE, audience),
-        Column("support", "support", CellKind.COUNT, audience),
-        Column("flagged", "flags", CellKind.TEXTS),
-        Column("tolerance", "tolerance", CellKind.VALUE, Audience.PROGRAMS),
-        Column("largest_group", "largest group", CellKind.COUNT, Audience.PROGRAMS),
-        Column("largest_group_share", "its share", CellKind.RATE, Audience.PROGRAMS),
-        Column("largest_group_share_reason", "why", audience=Audience.PROGRAMS),
-        Column("shown_text", "text", CellKind.CODE, Audience.PEOPLE, whole=True),
+    bounds = Audience.EVERYONE if has_bounds(listed) else Audience.PROGRAMS
+    share = Column("largest_group_share", "its share", CellKind.RATE, Audience.PROGRAMS)
+    columns, rows = filled(
+        listed,
+        (Column("rule", "rule"), lambda rule: rule.info.name),
+        (Column("text", "text", audience=Audience.PROGRAMS), lambda rule: rule.info.text),
+        (Column("kind", "kind", audience=Audience.PROGRAMS), lambda rule: rule.kind.value),
+        (Column("shown_kind", "kind", audience=Audience.PEOPLE), _kind),
+        (Column("kind_reason", "why", audience=Audience.PROGRAMS), lambda rule: rule.kind_reason),
+        *count_columns(attrgetter("dataset")),
+        (Column("rate_bound", "at most", CellKind.RATE, bounds), lambda rule: rule.rate_bound.value),
+        (Column("rate_bound_reason", "why", audience=Audience.PROGRAMS), lambda rule: rule.rate_bound.reason),
+        (Column("confidence", "confidence", CellKind.RATE, audience), lambda rule: rule.info.confidence),
+        (Column("support", "support", CellKind.COUNT, audience), lambda rule: rule.info.support),
+        (Column("flagged", "flags", CellKind.TEXTS), flags),
+        (Column("tolerance", "tolerance", CellKind.VALUE, Audience.PROGRAMS), lambda rule: rule.tolerance),
+        (Column("largest_group", "largest group", CellKind.COUNT, Audience.PROGRAMS), lambda rule: rule.largest_group),
+        (share, lambda rule: rule.largest_group_share.value),
+        (Column("largest_group_share_reason", "why", audience=Audience.PROGRAMS), lambda rule: rule.largest_group_share.reason),
+        (Column("shown_text", "text", CellKind.CODE, Audience.PEOPLE, whole=True), lambda rule: rule.info.text),
     )
     return Listing(
         "audit",
         "Audit of the rules over the observed facts",
         columns,
-        tuple(_row(rule) for rule in listed),
+        rows,
         figures=(("total", len(rules)), ("passed", len(passed)), ("shown", len(listed))),
         notes=(
             *([_WORDS] if listed else []),
@@ -130,31 +131,6 @@ def kept_text(program: Program, results: Sequence[RuleResult], wanted: AuditFilt
 def _kind(rule: RuleResult) -> str:
     """A rule that is hard only because nothing can refute it is not counted among the hard ones."""
     return _UNREFUTABLE if rule.kind is RuleKind.HARD and rule.info.unrefutable else rule.kind.value
-
-
-def _row(rule: RuleResult) -> tuple[Cell, ...]:
-    counts = rule.dataset
-    return (
-        rule.info.name,
-        rule.info.text,
-        rule.kind.value,
-        _kind(rule),
-        rule.kind_reason,
-        counts.confirmed,
-        counts.refuted,
-        counts.evaluable,
-        counts.rate,
-        rule.rate_bound.value,
-        rule.rate_bound.reason,
-        rule.info.confidence,
-        rule.info.support,
-        flags(rule),
-        rule.tolerance,
-        rule.largest_group,
-        rule.largest_group_share.value,
-        rule.largest_group_share.reason,
-        rule.info.text,
-    )
 
 
 def _notes(rules: Sequence[RuleResult], passed: int, shown: int) -> list[str]:

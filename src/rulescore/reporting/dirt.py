@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from rulescore.language.terms import write_value
-from rulescore.reporting.listing import Cell, CellKind, Column, Listing, counted
+from rulescore.reporting.listing import CellKind, Column, Filled, Listing, counted, filled
 from rulescore.reporting.violations import ViolationTable, typed
 from rulescore.scoring.dirt import Dirty, DirtyBy
 from rulescore.scoring.dirt_changes import Change, PlaceChange, RuleChange
@@ -25,22 +25,17 @@ _MOST_RULES = 3
 def dirt_listing(by: str, places: Sequence[Dirty], total: int, most: int | None) -> Listing:
     """At most `most` rows, cells or groups of rows, each with its violations and the rules that it breaks most often."""
     shown = places[:most]
-    cells = by == DirtyBy.CELL
-    columns = (
-        Column("row", "rows" if by == DirtyBy.ROWS else "row"),
-        *((Column("column", "column"), Column("value", "value")) if cells else ()),
-        Column("violations", "violations", CellKind.COUNT),
-        Column("rules", "rules"),
+    cell: tuple[Filled[Dirty], ...] = (
+        (Column("column", "column"), lambda place: place.column),
+        (Column("value", "value"), lambda place: None if place.value is None else write_value(place.value)),
     )
-    rows: list[tuple[Cell, ...]] = [
-        (
-            ", ".join(map(str, place.rows)),
-            *((place.column, None if place.value is None else write_value(place.value)) if cells else ()),
-            place.total,
-            _rules(place),
-        )
-        for place in shown
-    ]
+    columns, rows = filled(
+        shown,
+        (Column("row", "rows" if by == DirtyBy.ROWS else "row"), lambda place: ", ".join(map(str, place.rows))),
+        *(cell if by == DirtyBy.CELL else ()),
+        (Column("violations", "violations", CellKind.COUNT), lambda place: place.total),
+        (Column("rules", "rules"), _rules),
+    )
     what = {DirtyBy.ROW: "row", DirtyBy.CELL: "cell", DirtyBy.ROWS: "group of rows"}[DirtyBy(by)]
     whats = counted(len(places), what) if by != DirtyBy.ROWS else f"{len(places):,} different groups of rows"
     notes = [f"{counted(total, 'violation')}, which name {whats}"]
@@ -48,7 +43,7 @@ def dirt_listing(by: str, places: Sequence[Dirty], total: int, most: int | None)
         notes.append("rows are named once, whatever their order; each order is a violation of its own")
     if len(shown) < len(places):
         notes.append(f"{len(places) - len(shown):,} more rows are not shown; `--limit N` shows more")
-    return Listing("violations", _TITLES[DirtyBy(by)], columns, tuple(rows), notes=tuple(notes))
+    return Listing("violations", _TITLES[DirtyBy(by)], columns, rows, notes=tuple(notes))
 
 
 def _rules(place: Dirty) -> str:
@@ -89,29 +84,17 @@ def rule_changes_listing(
     rules: Sequence[RuleChange], places: Mapping[DirtyBy, Sequence[PlaceChange]], limit: int | None
 ) -> Listing:
     """Rules that the second data set breaks more often come first."""
-    columns = (
-        Column("rule", "rule"),
-        Column("change", "change"),
-        Column("refuted_before", "refuted", CellKind.COUNT),
-        Column("refuted_after", "then", CellKind.COUNT),
-        Column("rate_before", "rate", CellKind.RATE),
-        Column("rate_after", "then", CellKind.RATE),
-        Column("fixed", "fixed", CellKind.COUNT),
-        Column("new", "new", CellKind.COUNT),
-    )
     ordered = sorted(rules, key=lambda rule: (_ORDER.index(rule.change), -abs(rule.after.refuted - rule.before.refuted)))
-    rows = tuple(
-        (
-            rule.rule,
-            rule.change.value,
-            rule.before.refuted,
-            rule.after.refuted,
-            rule.before.rate,
-            rule.after.rate,
-            rule.fixed,
-            rule.new,
-        )
-        for rule in ordered[:limit]
+    columns, rows = filled(
+        ordered[:limit],
+        (Column("rule", "rule"), lambda rule: rule.rule),
+        (Column("change", "change"), lambda rule: rule.change.value),
+        (Column("refuted_before", "refuted", CellKind.COUNT), lambda rule: rule.before.refuted),
+        (Column("refuted_after", "then", CellKind.COUNT), lambda rule: rule.after.refuted),
+        (Column("rate_before", "rate", CellKind.RATE), lambda rule: rule.before.rate),
+        (Column("rate_after", "then", CellKind.RATE), lambda rule: rule.after.rate),
+        (Column("fixed", "fixed", CellKind.COUNT), lambda rule: rule.fixed),
+        (Column("new", "new", CellKind.COUNT), lambda rule: rule.new),
     )
     notes = [_told("rule", [rule.change for rule in rules])]
     notes += [_told(_NOUNS[by], [place.change for place in changes]) for by, changes in places.items()]
@@ -129,22 +112,14 @@ def _told(noun: str, changes: Sequence[Change]) -> str:
 def place_changes_listing(by: str, changes: Sequence[PlaceChange], limit: int | None) -> Listing:
     """Rows or cells whose violations changed, and how; those that have as many as before are counted only."""
     changed = [place for place in changes if place.change is not Change.SAME]
-    columns = (
-        Column("row", "row"),
-        *([Column("column", "column")] if by == DirtyBy.CELL else []),
-        Column("change", "change"),
-        Column("before", "violations", CellKind.COUNT),
-        Column("after", "then", CellKind.COUNT),
-    )
-    rows = tuple(
-        (
-            ", ".join(map(str, place.place[0])),
-            *([place.place[1]] if by == DirtyBy.CELL else []),
-            place.change.value,
-            place.before,
-            place.after,
-        )
-        for place in changed[:limit]
+    column: Filled[PlaceChange] = (Column("column", "column"), lambda place: place.place[1])
+    columns, rows = filled(
+        changed[:limit],
+        (Column("row", "row"), lambda place: ", ".join(map(str, place.place[0]))),
+        *([column] if by == DirtyBy.CELL else ()),
+        (Column("change", "change"), lambda place: place.change.value),
+        (Column("before", "violations", CellKind.COUNT), lambda place: place.before),
+        (Column("after", "then", CellKind.COUNT), lambda place: place.after),
     )
     notes = [_told(_NOUNS[DirtyBy(by)], [place.change for place in changes])]
     if limit is not None and len(changed) > limit:

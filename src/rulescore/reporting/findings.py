@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from rulescore.language.terms import write_value
 from rulescore.reporting.audit import shown_probability
-from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Format, Listing, ListingLayout, counted, shown
-from rulescore.reporting.tables import titled, with_types
+from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Format, Listing, ListingLayout, counted, filled, shown
+from rulescore.reporting.tables import count_columns, titled, with_types
 from rulescore.reporting.violations import ViolationTable, confirmation_table, sentence, shown_margin, violation_table
 from rulescore.scoring.curve import CurveOver, CurvePoint
 from rulescore.scoring.evaluation import pandas_frame, polars_frame
@@ -39,15 +40,16 @@ def curve_listing(points: Sequence[CurvePoint], over: CurveOver, form: Format) -
     notes = ["k: the best k answers of each query count" if by_rank else "threshold: answers with that score or more count"]
     if len(shown) < len(points):
         notes.append(f"{len(shown):,} of {len(points):,} rows; `--format csv` has all of them")
-    columns = (
-        Column("k", "k", CellKind.COUNT) if by_rank else Column("threshold", "threshold", CellKind.VALUE),
-        Column("model", "model"),
-        Column("violating", "violating", CellKind.COUNT),
-        Column("evaluable", "evaluable", CellKind.COUNT),
-        Column("hard_score", "RVS hard", CellKind.SCORE),
-        Column("soft_score", "RVS soft", CellKind.SCORE),
+    cut = Column("k", "k", CellKind.COUNT) if by_rank else Column("threshold", "threshold", CellKind.VALUE)
+    columns, rows = filled(
+        shown,
+        (cut, lambda point: point.at),
+        (Column("model", "model"), lambda point: point.model),
+        (Column("violating", "violating", CellKind.COUNT), lambda point: point.violating),
+        (Column("evaluable", "evaluable", CellKind.COUNT), lambda point: point.evaluable),
+        (Column("hard_score", "RVS hard", CellKind.SCORE), lambda point: point.hard),
+        (Column("soft_score", "RVS soft", CellKind.SCORE), lambda point: point.soft),
     )
-    rows = tuple((point.at, point.model, point.violating, point.evaluable, point.hard, point.soft) for point in shown)
     return Listing("curve", "Scores by number of answers" if by_rank else "Scores by threshold", columns, rows, notes=tuple(notes))
 
 
@@ -131,71 +133,34 @@ def explanation(explained: Explained, rules: list[str]) -> Explanation:
     )
 
 
-TITLE_COLUMNS = (
-    Column("title", "rule", audience=Audience.PEOPLE),
-    Column("rule", "rule", audience=Audience.PROGRAMS),
-    Column("text", "text", audience=Audience.PROGRAMS),
-)
-
-
 def tolerances_listing(rows: Sequence[GridRow]) -> Listing:
     """What rules that limit a distance would find in the data with other tolerances."""
-    columns = (
-        Column("rule", "rule"),
-        Column("text", "text", audience=Audience.PROGRAMS),
-        Column("written", "tolerance", CellKind.VALUE, Audience.PEOPLE),
-        Column("tolerance", "tolerance", CellKind.VALUE, Audience.PROGRAMS),
-        Column("unit", "unit", audience=Audience.PROGRAMS),
-        Column("confirmed", "confirmed", CellKind.COUNT),
-        Column("refuted", "refuted", CellKind.COUNT),
-        Column("evaluable", "evaluable", CellKind.COUNT),
-        Column("rate", "rate", CellKind.RATE),
-    )
-    cells = tuple(
-        (
-            row.rule.name,
-            row.rule.text,
-            _written(row.tolerance),
-            row.tolerance.value,
-            "percent" if row.tolerance.relative else "absolute",
-            row.counts.confirmed,
-            row.counts.refuted,
-            row.counts.evaluable,
-            row.counts.rate,
-        )
-        for row in rows
+    columns, cells = filled(
+        rows,
+        (Column("rule", "rule"), lambda row: row.rule.name),
+        (Column("text", "text", audience=Audience.PROGRAMS), lambda row: row.rule.text),
+        (Column("written", "tolerance", CellKind.VALUE, Audience.PEOPLE), lambda row: _written(row.tolerance)),
+        (Column("tolerance", "tolerance", CellKind.VALUE, Audience.PROGRAMS), lambda row: row.tolerance.value),
+        (Column("unit", "unit", audience=Audience.PROGRAMS), lambda row: "percent" if row.tolerance.relative else "absolute"),
+        *count_columns(attrgetter("counts")),
     )
     return Listing("tolerances", "Rules over the observed facts, by tolerance", columns, cells)
 
 
 def violations_listing(violations: Violations) -> Listing:
     """For people: a block for each, which begins with a sentence."""
-    columns = (
-        Column("sentence", "what"),
-        Column("rule", "rule"),
-        Column("binding", "grounding", CellKind.BINDING),
-        Column("answer", "ranked"),
-        Column("roles", "as", CellKind.TEXTS),
-        Column("body", "body", CellKind.TEXTS),
-        Column("head", "head"),
-        Column("refuted_by", "refuted by", CellKind.TEXTS),
-        Column("compared", "compared", CellKind.TEXTS),
-        Column("aggregated", "computed", CellKind.TEXTS),
-    )
-    rows = tuple(
-        (
-            sentence(row),
-            row.rule,
-            {name: _value(value) for name, value in row.binding.items()},
-            _ranked(row),
-            row.roles,
-            row.body,
-            row.head,
-            row.refuted_by,
-            tuple(map(_compared, row.compared)),
-            tuple(map(_aggregated, row.aggregated)),
-        )
-        for row in violations.rows
+    columns, rows = filled(
+        violations.rows,
+        (Column("sentence", "what"), sentence),
+        (Column("rule", "rule"), lambda row: row.rule),
+        (Column("binding", "grounding", CellKind.BINDING), lambda row: {name: _value(row.binding[name]) for name in row.binding}),
+        (Column("ranked", "ranked"), _ranked),
+        (Column("roles", "as", CellKind.TEXTS), lambda row: row.roles),
+        (Column("body", "body", CellKind.TEXTS), lambda row: row.body),
+        (Column("head", "head"), lambda row: row.head),
+        (Column("refuted_by", "refuted by", CellKind.TEXTS), lambda row: row.refuted_by),
+        (Column("compared", "compared", CellKind.TEXTS), lambda row: tuple(map(_compared, row.compared))),
+        (Column("aggregated", "computed", CellKind.TEXTS), lambda row: tuple(map(_aggregated, row.aggregated))),
     )
     shown_of = f"{len(rows):,} of {counted(violations.total, 'violation')} shown"
     return Listing(
@@ -269,59 +234,35 @@ def violation_counts_listing(by: str, counts: Sequence[CountedViolations], total
 
 
 def incompatibilities_listing(pairs: Iterable[PairCount]) -> Listing:
-    columns = (
-        Column("left", "predicate"),
-        Column("right", "predicate"),
-        Column("together", "together", CellKind.COUNT),
-        Column("expected", "expected", CellKind.SCORE),
-        Column("chance", "probability of so few", audience=Audience.PEOPLE),
-        Column("probability", "probability", CellKind.SCORE, Audience.PROGRAMS),
-        Column("surprise", "surprise", CellKind.SCORE, Audience.PROGRAMS),
-        Column("left_facts", "facts of the first", CellKind.COUNT),
-        Column("right_facts", "facts of the second", CellKind.COUNT),
-        Column("tuples", "tuples", CellKind.COUNT, Audience.PROGRAMS),
-    )
-    rows = tuple(
-        (
-            pair.left,
-            pair.right,
-            pair.together,
-            pair.expected,
-            shown_probability(pair),
-            pair.probability,
-            pair.surprise,
-            pair.left_facts,
-            pair.right_facts,
-            pair.tuples,
-        )
-        for pair in pairs
+    columns, rows = filled(
+        pairs,
+        (Column("left", "predicate"), lambda pair: pair.left),
+        (Column("right", "predicate"), lambda pair: pair.right),
+        (Column("together", "together", CellKind.COUNT), lambda pair: pair.together),
+        (Column("expected", "expected", CellKind.SCORE), lambda pair: pair.expected),
+        (Column("chance", "probability of so few", audience=Audience.PEOPLE), shown_probability),
+        (Column("probability", "probability", CellKind.SCORE, Audience.PROGRAMS), lambda pair: pair.probability),
+        (Column("surprise", "surprise", CellKind.SCORE, Audience.PROGRAMS), lambda pair: pair.surprise),
+        (Column("left_facts", "facts of the first", CellKind.COUNT), lambda pair: pair.left_facts),
+        (Column("right_facts", "facts of the second", CellKind.COUNT), lambda pair: pair.right_facts),
+        (Column("tuples", "tuples", CellKind.COUNT, Audience.PROGRAMS), lambda pair: pair.tuples),
     )
     return Listing("incompatibilities", "Pairs of predicates", columns, rows)
 
 
 def rules_listing(rules: Iterable[RuleInfo]) -> Listing:
-    columns = (
-        *TITLE_COLUMNS,
-        Column("declared_kind", "declared"),
-        Column("weight", "weight", CellKind.WEIGHT),
-        Column("description", "description", audience=Audience.PROGRAMS),
-        Column("tags", "tags", CellKind.TEXTS),
-        Column("confidence", "confidence", CellKind.RATE, Audience.PROGRAMS),
-        Column("support", "support", CellKind.COUNT, Audience.PROGRAMS),
-        Column("place", "place", audience=Audience.PROGRAMS),
-    )
-    rows = tuple(
-        (
-            *title_cells(rule),
-            rule.declared_kind,
-            rule.weight,
-            rule.description,
-            rule.tags,
-            rule.confidence,
-            rule.support,
-            rule.place,
-        )
-        for rule in rules
+    columns, rows = filled(
+        rules,
+        (Column("title", "rule", audience=Audience.PEOPLE), titled),
+        (Column("rule", "rule", audience=Audience.PROGRAMS), lambda rule: rule.name),
+        (Column("text", "text", audience=Audience.PROGRAMS), lambda rule: rule.text),
+        (Column("declared_kind", "declared"), lambda rule: rule.declared_kind),
+        (Column("weight", "weight", CellKind.WEIGHT), lambda rule: rule.weight),
+        (Column("description", "description", audience=Audience.PROGRAMS), lambda rule: rule.description),
+        (Column("tags", "tags", CellKind.TEXTS), lambda rule: rule.tags),
+        (Column("confidence", "confidence", CellKind.RATE, Audience.PROGRAMS), lambda rule: rule.confidence),
+        (Column("support", "support", CellKind.COUNT, Audience.PROGRAMS), lambda rule: rule.support),
+        (Column("place", "place", audience=Audience.PROGRAMS), lambda rule: rule.place),
     )
     return Listing("rules", "Rules", columns, rows, notes=(counted(len(rows), "rule"),))
 
@@ -366,7 +307,3 @@ def _prediction_rows(model: str, counts: PredictionCounts) -> Iterator[tuple[str
 
 def _written(tolerance: Tolerance) -> Cell:
     return f"{shown(tolerance.value, CellKind.VALUE)}%" if tolerance.relative else tolerance.value
-
-
-def title_cells(rule: RuleInfo, title: Callable[[RuleInfo], str] = titled) -> tuple[str, str, str]:
-    return title(rule), rule.name, rule.text

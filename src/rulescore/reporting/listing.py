@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from rulescore.errors.texts import visible
 from rulescore.setting.choices import OutputFormat
@@ -85,6 +85,16 @@ class Listing:
     best: frozenset[Position] = frozenset()
     tones: Mapping[Position, Tone] = field(default_factory=dict)
     lead: tuple[str, ...] = ()
+
+
+_Row = TypeVar("_Row")
+Filled = tuple[Column, Callable[[_Row], Cell]]
+"""A column, and its cell in the row of something."""
+
+
+def filled(rows: Iterable[_Row], *columns: Filled[_Row]) -> tuple[tuple[Column, ...], tuple[tuple[Cell, ...], ...]]:
+    """Columns, and the cells below them: a row for each thing."""
+    return tuple(column for column, _ in columns), tuple(tuple(cell(row) for _, cell in columns) for row in rows)
 
 
 UNDEFINED = "–"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rulescore.reporting.accuracy import RIGHT, accuracy_columns, accuracy_notes, right_columns
-from rulescore.reporting.listing import UNDEFINED, Cell, CellKind, Column, Listing, Position, Tone, counted, of_all
+from rulescore.reporting.listing import UNDEFINED, Cell, CellKind, Column, Filled, Listing, Position, Tone, counted, filled, of_all
 from rulescore.reporting.sentences import verdict
 from rulescore.reporting.tables import (
     kind_cell,
@@ -43,6 +43,9 @@ class Beside:
     cells: Mapping[str, Cell]
     higher_is_better: bool = True
 
+    def filled(self) -> Filled[ModelResult]:
+        return self.column, lambda model: self.cells[model.name]
+
 
 def short_listings(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> tuple[Listing, ...]:
     """What stands on one screen: a verdict in words above the rules, then the models and what they brought."""
@@ -63,22 +66,14 @@ def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = (), *, det
     further = (*accuracy_columns(evaluation), *(right_columns(evaluation) if detail else ()))
     beside = (*beside, *(Beside(*parts) for parts in further))
     scores = _SCORES | (_MEAN_HEADINGS if detail else {})
-    columns = (
-        Column("model", "model"),
-        Column("violating", "violating predictions", CellKind.COUNT),
-        *([Column("evaluable", "evaluable", CellKind.COUNT)] if detail else []),
-        *(column.column for column in beside),
-        *(Column(key, heading, CellKind.SCORE) for key, heading in scores.items()),
-    )
-    rows = tuple(
-        (
-            model.name,
-            violating_cell(model),
-            *([model.evaluable] if detail else []),
-            *(column.cells[model.name] for column in beside),
-            *(measure_cell(getattr(model, key)) for key in scores),
-        )
-        for model in models
+    evaluable: Filled[ModelResult] = (Column("evaluable", "evaluable", CellKind.COUNT), lambda model: model.evaluable)
+    columns, rows = filled(
+        models,
+        (Column("model", "model"), lambda model: model.name),
+        (Column("violating", "violating predictions", CellKind.COUNT), violating_cell),
+        *([evaluable] if detail else ()),
+        *(further.filled() for further in beside),
+        *(_score_column(key, heading) for key, heading in scores.items()),
     )
     lower: dict[str, Callable[[ModelResult], float | None]] = {"violating": _violating_share} | {
         key: _number_of(key) for key in scores
@@ -103,6 +98,10 @@ def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = (), *, det
         best=frozenset((row, column) for column, rows_of_best in best for row in rows_of_best),
         tones={(row, 1): Tone.BAD for row, model in enumerate(models) if model.unmeasured},
     )
+
+
+def _score_column(key: str, heading: str) -> Filled[ModelResult]:
+    return Column(key, heading, CellKind.SCORE), lambda model: measure_cell(getattr(model, key))
 
 
 def _violating_note(models: Sequence[ModelResult]) -> str:

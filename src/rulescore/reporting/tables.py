@@ -4,12 +4,15 @@ model."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
+from typing import TypeVar
 
-from rulescore.reporting.listing import UNDEFINED, Cell, CellKind, Column, Listing, counted, of_all, share_of
+from rulescore.reporting.listing import UNDEFINED, Cell, CellKind, Column, Filled, Listing, counted, filled, of_all, share_of
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import (
+    Counts,
     DataSummary,
     Measure,
     ModelResult,
@@ -24,27 +27,23 @@ from rulescore.setting.choices import ColumnType
 
 _KIND_ORDER = tuple(RuleKind)
 
-_COUNT_COLUMNS = (
-    Column("confirmed", "confirmed", CellKind.COUNT),
-    Column("refuted", "refuted", CellKind.COUNT),
-    Column("evaluable", "evaluable", CellKind.COUNT),
-    Column("rate", "rate", CellKind.RATE),
-)
+_Row = TypeVar("_Row")
+
+
+def count_columns(counts: Callable[[_Row], Counts]) -> tuple[Filled[_Row], ...]:
+    """The columns of counts, which `counts` finds in a row."""
+    return (
+        (Column("confirmed", "confirmed", CellKind.COUNT), lambda row: counts(row).confirmed),
+        (Column("refuted", "refuted", CellKind.COUNT), lambda row: counts(row).refuted),
+        (Column("evaluable", "evaluable", CellKind.COUNT), lambda row: counts(row).evaluable),
+        (Column("rate", "rate", CellKind.RATE), lambda row: counts(row).rate),
+    )
 
 
 # A longer text is cut if it stands next to figures; listings of rules and formats for programs have all of it.
 _LONGEST_TEXT = 120
 
 _RATE_BOUND = "at most: the rate that so few groundings leave possible, with 95% confidence (about 3 / evaluable)"
-_FUNNEL = {
-    "rows": "rows",
-    "kept": "kept",
-    "predictions": "distinct",
-    "new": "new",
-    "linked": "linked",
-    "concerned": "concerned",
-    "judged": "judged",
-}
 _TOP_K = "kept: the best answers of each query, as many as `--top-k` says, or one"
 _OF_THE_NEW = (
     "new: not observed already; of these, linked: all constants occur in the data; concerned: a rule mentions the predicate; "
@@ -84,24 +83,19 @@ def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
     something: the rows that `top_k` kept, and the hidden targets of tables that a model covers."""
     covering = any(model.predictions.hidden is not None for model in models)
     left_out = any(model.predictions.kept < model.predictions.rows for model in models)
-    columns = (
-        Column("model", "model"),
-        *(Column(key, heading, CellKind.COUNT) for key, heading in _FUNNEL.items() if left_out or key != "kept"),
-        *([Column("covered", "covers", CellKind.COUNT)] if covering else ()),
-    )
-    rows = tuple(
-        (
-            model.name,
-            model.predictions.rows,
-            *([model.predictions.kept] if left_out else ()),
-            model.predictions.distinct,
-            model.new,
-            model.linked,
-            model.concerned,
-            model.judged,
-            *([_covered(model)] if covering else ()),
-        )
-        for model in models
+    kept: Filled[ModelResult] = (Column("kept", "kept", CellKind.COUNT), lambda model: model.predictions.kept)
+    covered: Filled[ModelResult] = (Column("covered", "covers", CellKind.COUNT), _covered)
+    columns, rows = filled(
+        models,
+        (Column("model", "model"), lambda model: model.name),
+        (Column("rows", "rows", CellKind.COUNT), lambda model: model.predictions.rows),
+        *([kept] if left_out else ()),
+        (Column("predictions", "distinct", CellKind.COUNT), lambda model: model.predictions.distinct),
+        (Column("new", "new", CellKind.COUNT), lambda model: model.new),
+        (Column("linked", "linked", CellKind.COUNT), lambda model: model.linked),
+        (Column("concerned", "concerned", CellKind.COUNT), lambda model: model.concerned),
+        (Column("judged", "judged", CellKind.COUNT), lambda model: model.judged),
+        *([covered] if covering else ()),
     )
     notes = [*([_TOP_K] if left_out else ()), _OF_THE_NEW]
     return Listing("predictions", "From rows to judged predictions", columns, rows, notes=tuple(notes))
@@ -109,24 +103,15 @@ def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
 
 def dataset_listing(evaluation: Evaluation) -> Listing:
     rules = evaluation.rule_results
-    weighted = any(rule.info.weight != 1 for rule in rules)
-    bounded = has_bounds(rules)
-    columns = (
-        Column("rule", "rule"),
-        Column("kind_reason", "kind, and why"),
-        *([Column("weight", "weight", CellKind.WEIGHT)] if weighted else []),
-        *_COUNT_COLUMNS,
-        *([Column("rate_bound", "at most", CellKind.RATE)] if bounded else []),
-    )
-    rows = tuple(
-        (
-            shortly_titled(rule.info),
-            f"{kind_cell(rule)}: {rule.kind_reason}",
-            *([rule.info.weight] if weighted else []),
-            *_dataset_cells(rule),
-            *([rule.rate_bound.value] if bounded else []),
-        )
-        for rule in rules
+    weight: Filled[RuleResult] = (Column("weight", "weight", CellKind.WEIGHT), lambda rule: rule.info.weight)
+    bound: Filled[RuleResult] = (Column("rate_bound", "at most", CellKind.RATE), lambda rule: rule.rate_bound.value)
+    columns, rows = filled(
+        rules,
+        (Column("rule", "rule"), lambda rule: shortly_titled(rule.info)),
+        (Column("kind_reason", "kind, and why"), lambda rule: f"{kind_cell(rule)}: {rule.kind_reason}"),
+        *([weight] if any(rule.info.weight != 1 for rule in rules) else ()),
+        *count_columns(attrgetter("dataset")),
+        *([bound] if has_bounds(rules) else ()),
     )
     note = f"{read_in_words(evaluation.summary)}; convention: {evaluation.convention}"
     listing = Listing("dataset", "Rules over the observed facts", columns, rows, notes=(note, *notes_on_counts(rules)))
@@ -153,22 +138,14 @@ def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
     if not grouped:
         return ()
     taken = any(rule.tolerance is not None for rule in grouped)
-    columns = (
-        Column("rule", "rule"),
-        *([Column("tolerance", "tolerance", CellKind.VALUE)] if taken else []),
-        Column("evaluable", "evaluable", CellKind.COUNT),
-        Column("largest_group", "largest group", CellKind.COUNT),
-        Column("largest_group_share", "its share", CellKind.RATE),
-    )
-    rows = tuple(
-        (
-            rule.info.name,
-            *([rule.tolerance] if taken else []),
-            rule.dataset.evaluable,
-            rule.largest_group,
-            rule.largest_group_share.value,
-        )
-        for rule in grouped
+    tolerance: Filled[RuleResult] = (Column("tolerance", "tolerance", CellKind.VALUE), lambda rule: rule.tolerance)
+    columns, rows = filled(
+        grouped,
+        (Column("rule", "rule"), lambda rule: rule.info.name),
+        *([tolerance] if taken else ()),
+        (Column("evaluable", "evaluable", CellKind.COUNT), lambda rule: rule.dataset.evaluable),
+        (Column("largest_group", "largest group", CellKind.COUNT), lambda rule: rule.largest_group),
+        (Column("largest_group_share", "its share", CellKind.RATE), lambda rule: rule.largest_group_share.value),
     )
     title = "Tolerances taken from the data, and largest groups" if taken else "Largest groups"
     reasons = Counter(rule.largest_group_share.reason for rule in grouped if rule.largest_group_share.value is None)
@@ -178,18 +155,24 @@ def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
 
 def model_rules_listing(rules: tuple[RuleResult, ...], model: ModelResult) -> Listing:
     """Hard rules first, and the worst of each kind first."""
-    columns = (
-        Column("rule", "rule"),
-        Column("kind", "kind"),
-        *_COUNT_COLUMNS[1:],
-        Column("score", "score", CellKind.SCORE),
-        Column("share", "share", CellKind.RATE),
+
+    def result(rule: RuleResult) -> ModelRuleResult:
+        return rule.models[model.name]
+
+    def counts(rule: RuleResult) -> Counts:
+        return result(rule).counts
+
+    ordered = sorted(rules, key=lambda rule: (_KIND_ORDER.index(rule.kind), *_worst_first(result(rule))))
+    columns, rows = filled(
+        ordered,
+        (Column("rule", "rule"), lambda rule: rule.info.name),
+        (Column("kind", "kind"), kind_cell),
+        *count_columns(counts)[1:],
+        (Column("score", "score", CellKind.SCORE), lambda rule: score_cell(rule, result(rule))),
+        (Column("share", "share", CellKind.RATE), lambda rule: result(rule).share.value),
     )
-    results = [(rule, rule.models[model.name]) for rule in rules]
-    results.sort(key=lambda pair: (_KIND_ORDER.index(pair[0].kind), *_worst_first(pair[1])))
-    rows = tuple(_model_row(rule, result) for rule, result in results)
     title = f"Rules under {model.name}{f', {UNMEASURED}' if model.unmeasured else ''}"
-    return Listing("model_rules", title, columns, rows, notes=tuple(_reasons_of_scores(result.score for _, result in results)))
+    return Listing("model_rules", title, columns, rows, notes=tuple(_reasons_of_scores(result(rule).score for rule in ordered)))
 
 
 def titled(info: RuleInfo) -> str:
@@ -233,24 +216,6 @@ def with_types(listing: Listing, tables: Sequence[TableCounts]) -> Listing:
         return listing
     note = f"types by their values: {types}"
     return replace(listing, figures=(*listing.figures, ("inferred_types", types)), notes=(*listing.notes, note))
-
-
-def _dataset_cells(rule: RuleResult) -> tuple[Cell, ...]:
-    counts = rule.dataset
-    return counts.confirmed, counts.refuted, counts.evaluable, counts.rate
-
-
-def _model_row(rule: RuleResult, result: ModelRuleResult) -> tuple[Cell, ...]:
-    counts = result.counts
-    return (
-        rule.info.name,
-        kind_cell(rule),
-        counts.refuted,
-        counts.evaluable,
-        counts.rate,
-        score_cell(rule, result),
-        result.share.value,
-    )
 
 
 def score_cell(rule: RuleResult, result: ModelRuleResult) -> Cell:

@@ -86,6 +86,23 @@ def test_a_project_of_tables_has_their_keys_and_foreign_keys_and_what_was_found(
     assert len(refuted) > 1
 
 
+def test_a_table_with_values_of_several_types_in_a_column_is_told_and_the_others_are_searched(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "shop.sqlite") as database:
+        for table in ("bill", "line", "note"):
+            database.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, price REAL, paid REAL)")
+            database.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", [(n, 2 * n + 1, n % 7 + 1) for n in range(40)])
+        database.execute("UPDATE line SET price = 'free' WHERE id = 3")
+        database.execute("UPDATE note SET price = 'none' WHERE id = 4")
+    database.close()
+    made = called("init", "--table", "shop.sqlite")
+    assert made.exit_code == 0, made.stderr
+    assert made.stderr.count("is left out of the search for rules: `price` has values of several types") == 2
+    found = (tmp_path / "found.rules").read_text(encoding="utf-8")
+    assert "bill(" in found
+    assert "line(" not in found
+    assert "[tables.line]" in (tmp_path / "rulescore.toml").read_text(encoding="utf-8")
+
+
 def test_tables_and_facts_are_different_projects() -> None:
     assert called("init", "--table", "a.csv", "--facts", "b.csv").exit_code == 2
     assert called("init", "--key", "id").exit_code == 2

@@ -418,6 +418,14 @@ REPORT = """\
 """
 
 
+def test_a_list_of_rules_has_the_prefixes_of_their_files_for_people(family, run):
+    (family / "s.ttl").write_text(PREFIXES + REPORT, encoding="utf-8")
+    shown = run("rules", "--rules", "s.ttl").stdout
+    assert ":p(X, Y), not `sh:datatype`(Y, xsd:integer)" in shown
+    assert "http://" not in shown
+    assert "`http://x/p`(X, Y)" in run("rules", "--rules", "s.ttl", "--format", "csv").stdout
+
+
 def test_violations_of_shapes_have_the_columns_of_a_validation_report(family, run):
     (family / "s.ttl").write_text(PREFIXES + REPORT, encoding="utf-8")
     (family / "f.ttl").write_text(PREFIXES + ':a a :A ; :p "old" . :b :q :c .', encoding="utf-8")

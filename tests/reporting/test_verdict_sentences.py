@@ -385,6 +385,22 @@ def test_a_frequency_is_near_its_share(part: int, more: int):
     assert is_frequency(text, part, part + more - 1)
 
 
+@pytest.mark.parametrize(
+    ("violating", "predictions", "words"),
+    [
+        (2, 3, "2 of the 3 predictions of m contradict what is known."),
+        (1, 2, "1 of the 2 predictions of m contradicts what is known."),
+        (3, 3, "All of the predictions of m contradict what is known."),
+        (14, 21, "7 in 10 of the predictions of m contradict what is known."),
+    ],
+)
+def test_of_few_predictions_the_number_is_told(violating: int, predictions: int, words: str):
+    rule = np.zeros(violating, np.int64)
+    made = {"m": {"rule": rule, "prediction": np.arange(violating), "refuted": rule + 1, "evaluable": rule + 1}}
+    evaluation = made_result([Counts(40, 0, 40)], made, predictions, predictions, [RuleInfo("r", "p(X) <- q(X)")])
+    assert answer(evaluation, None).text == words
+
+
 def test_violations_that_are_mostly_right_are_a_warning():
     sentence = matters([RightPredictions("model", violating=100, violating_right=90, others=100, others_right=95)])
     assert sentence is not None

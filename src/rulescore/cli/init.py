@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from rulescore.cli.options import Command
+from rulescore.errors import InputError
 from rulescore.errors.texts import visible
 
 if TYPE_CHECKING:
     # Loading it takes longer than `--help` may.
     from rulescore.discovery.result import Discovered
+    from rulescore.setting.model import KeyedTable
 
 _Commands: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -189,8 +192,27 @@ def _of_tables(folder: Path, tables: tuple[str, ...], keys: tuple[str, ...]) -> 
     from rulescore.discovery.model import DiscoverOptions
     from rulescore.discovery.result import Discovered, discover_data
 
-    discovered = Discovered(discover_data(load_data(SettingChoice(tables=tables, keys=keys)), DiscoverOptions(), ()))
-    return discovered, project_of_tables(folder, tables, keys)
+    setting = load_data(SettingChoice(tables=tables, keys=keys))
+    project = project_of_tables(folder, tables, keys)
+    while True:
+        try:
+            return Discovered(discover_data(setting, DiscoverOptions(), ())), project
+        except InputError as error:
+            setting = replace(setting, tables=_readable(setting.tables, error))
+
+
+def _readable(tables: Sequence[KeyedTable], error: InputError) -> tuple[KeyedTable, ...]:
+    """The tables that can be read, if others can. We say which are left out of the search, and why: SQLite keeps values of several
+    types in one column."""
+    from rulescore.cli.output import tell
+
+    wrong = {problem.place.name: problem for problem in error.problems if problem.place is not None}
+    left_out = {table.name: wrong[table.origin] for table in tables if table.origin in wrong}
+    if not left_out or len(left_out) == len(tables):
+        raise error
+    for name, problem in left_out.items():
+        tell(visible(f"table `{name}` is left out of the search for rules: {problem.message}"))
+    return tuple(table for table in tables if table.name not in left_out)
 
 
 def _of_server(folder: Path, url: str) -> tuple[Discovered, str]:

@@ -220,9 +220,11 @@ def rules(
     from rulescore.language.reading import read_rules
     from rulescore.language.rule_formats import TableName
     from rulescore.reporting.findings import rules_listing
+    from rulescore.session.session import labels_of
 
     wanted = RuleFilter(name, frozenset(tag), kind, frozenset(predicate))
     setting = load_rules(choice)
     reading = read_rules(setting.rules, [TableName(table.name, table.key) for table in setting.tables])
     show_warnings(reading.told, quiet=quiet)
-    show(rules_listing(listed_rules(reading.program, setting.sql_rules, setting.scoring, wanted)), form)
+    listing = rules_listing(listed_rules(reading.program, setting.sql_rules, setting.scoring, wanted))
+    show(listing, form, labels=labels_of(setting))

@@ -203,7 +203,7 @@ def _told(source: Source, form: RuleFormat | None, rules_read: ToolRules | None,
     if negative := rules_read.set_aside[NEGATIVE_WEIGHT]:
         yield Diagnostic(
             "W152",
-            f"{negative:,} rules of {name} are set aside: their weight is negative",
+            f"rules of {name} with a negative weight are set aside: {negative:,}",
             notes=("a negative weight says that a rule tends to be false, so breaking it is no violation",),
             helps=("if such a rule is a constraint, write down what it forbids, as a rule with the head `false`",),
             severity=Severity.WARNING,

@@ -16,6 +16,8 @@ from rulescore.scoring.results import ModelResult, RuleKind, RuleResult
 from rulescore.scoring.score import FEW_CASES, NO_HARD_RULE, UNMEASURED
 
 _MOST_NAMED = 4
+_FEW = 20
+"""Of so few predictions we give the number: `7 in 10` of three is a riddle."""
 _Z = 1.959963984540054
 """The normal quantile of 95% intervals."""
 
@@ -127,7 +129,10 @@ def _only(evaluation: Evaluation, told: Sequence[ModelResult]) -> Sentence | Non
     (model,) = told
     if not model.violating:
         return said("None of the ", strong(f"{model.predictions.distinct:,}"), f" predictions of {model.name} breaks a hard rule.")
-    often = _often(model)
+    often, whole = _often(model), model.predictions.distinct
+    if model.violating < whole <= _FEW:
+        does = _does(evaluation, "1 in " if model.violating == 1 else "")
+        return said(strong(_figure(model).replace(" of ", " of the ")), f" predictions of {model.name} {does}.")
     return said(strong(often[0].upper() + often[1:]), f" of the predictions of {model.name} {_does(evaluation, often)}.")
 
 

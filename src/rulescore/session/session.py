@@ -50,9 +50,18 @@ from rulescore.scoring.score import broken_hard_rules, few_cases, kind_of, score
 from rulescore.session.opening import raise_errors
 from rulescore.session.violating import Violating
 from rulescore.setting.choices import Convention
-from rulescore.setting.model import FactStream, declaration
+from rulescore.setting.model import FactStream, Setting, declaration
 from rulescore.sql.facts import engine_version
 from rulescore.sql.query import text
+
+
+def labels_of(setting: Setting, of_facts: Sequence[Mapping[str, str]] = ()) -> Labels:
+    """The names that people see: a setting's labels, and the prefixes of its facts and ontologies."""
+    of_rules = [source.prefixes for source in setting.rules if isinstance(source, RuleSource)]
+    prefixes: dict[str, str] = {}
+    for declared in (*of_facts, *of_rules):
+        prefixes = {**declared, **prefixes}
+    return Labels(setting.labels, {**USUAL_PREFIXES, **prefixes} if prefixes else {})
 
 
 class Session(Violating):
@@ -206,12 +215,7 @@ class Session(Violating):
         first."""
         predicted = (source for model in self.setting.predictions for source in model.streams)
         streams = (source for source in (*self.setting.observed, *predicted) if isinstance(source, FactStream))
-        of_facts = [stream.prefixes() for stream in streams if stream.prefixes is not None]
-        of_rules = [source.prefixes for source in self.setting.rules if isinstance(source, RuleSource)]
-        prefixes: dict[str, str] = {}
-        for declared in (*of_facts, *of_rules):
-            prefixes = {**declared, **prefixes}
-        return Labels(self.setting.labels, {**USUAL_PREFIXES, **prefixes} if prefixes else {})
+        return labels_of(self.setting, [stream.prefixes() for stream in streams if stream.prefixes is not None])
 
     def refuse_unrefutable(self) -> None:
         """Refuse rules of which none can be refuted: every model would be perfect.

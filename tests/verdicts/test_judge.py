@@ -251,6 +251,34 @@ def test_what_people_see_has_counts_and_the_score_s_numbers(curies, run):
     assert "llm: 7 different predictions, 1 breaks a rule, 1 breaks a hard one" in result.stdout
 
 
+def test_a_predicate_of_the_facts_is_no_slip(curies, run):
+    with Path("facts.csv").open("a") as facts:
+        facts.write("Marie Curie,citizens,Poland\n")
+    Path("llm.csv").write_text("head,relation,tail\nPierre Curie,citizens,Poland\nPierre Curie,citizenz,Poland\n")
+    asked = ("judge", "--facts", "facts.csv", "--rules", "checks.rules", "--predictions", "llm=llm.csv", "--format", "csv")
+    reasons = [row["because"] for row in csv.DictReader(StringIO(run(*asked).stdout))]
+    assert reasons == ["no rule mentions `citizens`", "no rule mentions `citizenz`; did you mean `citizen`?"]
+
+
+def test_sentences_have_the_prefixes_of_rdf_files(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    prefix = "@prefix ex: <http://x/> . "
+    Path("f.ttl").write_text(f"{prefix}ex:rex ex:in ex:house . ex:tom ex:by ex:rex .", encoding="utf-8")
+    Path("o.ttl").write_text(f"{prefix}ex:in a <http://www.w3.org/2002/07/owl#FunctionalProperty> .", encoding="utf-8")
+    rows = [("rex", "in", "hut"), ("rex", "in", "tom"), ("tom", "by", "tom"), ("tom", "In", "rex")]
+    text = "".join("\t".join(f"http://x/{name}" for name in row) + "\n" for row in rows)
+    Path("p.tsv").write_text(f"head\trelation\ttail\n{text}", encoding="utf-8")
+    judged = run("judge", "--facts", "f.ttl", "--rules", "o.ttl", "--predictions", "m=p.tsv", "--all-rules", "--format", "csv")
+    reasons = [row["because"] for row in csv.DictReader(StringIO(judged.stdout))]
+    assert reasons == [
+        "m predicts ex:in(ex:rex, ex:hut), but ex:in(ex:rex, ex:house) is observed",
+        "m predicts ex:in(ex:rex, ex:tom), but ex:in(ex:rex, ex:house) is observed",
+        "no rule mentions `ex:by`",
+        "no rule mentions `ex:In`",
+    ]
+    assert "http://x/rex" in judged.stdout
+
+
 def test_columns_are_chosen_on_the_command_line(curies, run):
     Path("answers.jsonl").write_text('{"doc": 1, "s": {"name": "marie"}, "fact": ["born_in", "paris"]}\n', encoding="utf-8")
     asked = ("judge", "--facts", "facts.csv", "--rules", "checks.rules", "--predictions", "llm=answers.jsonl", "--format", "json")

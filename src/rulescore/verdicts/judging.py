@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from rulescore.language.syntax import Atom, Constant
 from rulescore.language.terms import write_value
 from rulescore.reporting.violations import sentence, unquoted
 from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.labels import Labels
 from rulescore.scoring.violation import JudgedPrediction, Violation
 from rulescore.session.session import Session
 from rulescore.setting.model import Setting
@@ -71,7 +72,8 @@ def judge(setting: Setting, *, link: str | Path = "exact", all_rules: bool = Fal
     to_judge = read_rows(setting, link, skip_bad_rows=skip_bad_rows)
     with Session(to_judge.setting) as session:
         evaluation = session.evaluate(contributions=False)
-        court = _Court(session, evaluation, to_judge.links, list(session.judged_predictions()), all_rules)
+        prefixes = Labels(prefixes=session.labels.prefixes)
+        court = _Court(session, evaluation, to_judge.links, list(session.judged_predictions()), all_rules, prefixes)
         court.hear()
         user_rows = [with_facts(rows, session) for rows in to_judge.rows]
         sources = tuple((rows, [court.verdict(rows, number) for number in range(len(rows.facts))]) for rows in user_rows)
@@ -94,6 +96,7 @@ class _Court:
     links: Links
     predictions: Sequence[JudgedPrediction]
     all_rules: bool
+    prefixes: Labels
     broken: dict[tuple[str, int], dict[int, Violation]] = field(default_factory=dict)
     met: dict[tuple[str, int], tuple[int, Violation]] = field(default_factory=dict)
     unlinked: Mapping[str, str | None] = field(default_factory=dict)
@@ -142,7 +145,11 @@ class _Court:
         return self.evaluation.rule_results[rule].info.name
 
     def verdict(self, rows: UserRows, number: int) -> RowVerdict:
-        """The verdict on one row."""
+        """The verdict on one row. Sentences have the prefixes of RDF files."""
+        verdict, said = self._verdict(rows, number), self.prefixes.of_text
+        return replace(verdict, because=said(verdict.because), reasons=tuple(map(said, verdict.reasons)))
+
+    def _verdict(self, rows: UserRows, number: int) -> RowVerdict:
         fact = rows.facts[number]
         if fact is None:
             problem = rows.unreadable[number]
@@ -177,19 +184,28 @@ class _Court:
     def _strangers(self, judged: JudgedPrediction) -> Iterator[str]:
         for key in dict.fromkeys(judged.keys):
             if key in self.links.ambiguous:
-                several = " or ".join(f"`{_name(meant)}`" for meant in self.links.ambiguous[key])
-                yield f"the facts have no `{_name(key)}`, which could be {several}"
+                several = " or ".join(f"`{self._shown(meant)}`" for meant in self.links.ambiguous[key])
+                yield f"the facts have no `{self._shown(key)}`, which could be {several}"
             elif key in self.unlinked:
                 close = self.unlinked[key]
-                yield f"the facts have no `{_name(key)}`" + ("" if close is None else f"; did you mean `{_name(close)}`?")
+                meant = "" if close is None else f"; did you mean `{self._shown(close)}`?"
+                yield f"the facts have no `{self._shown(key)}`{meant}"
+
+    def _shown(self, key: str) -> str:
+        return self.prefixes.of_value(_name(key))
 
     def _unjudged(self, judged: JudgedPrediction) -> str:
+        name = self.prefixes.of_predicate(judged.predicate)
         if judged.predicate not in self.session.concerned.by_any:
-            close = suggestion(judged.predicate, self.session.concerned.by_any)
-            return f"no rule mentions `{judged.predicate}`" + ("" if close is None else f"; did you mean `{close}`?")
+            # A predicate of the facts is no slip.
+            predicate = self.session.data.loaded.vocabulary.predicates.get(judged.predicate)
+            is_known = predicate is not None and bool(predicate.observed)
+            close = None if is_known else suggestion(judged.predicate, self.session.concerned.by_any)
+            meant = "" if close is None else f"; did you mean `{self.prefixes.of_predicate(close)}`?"
+            return f"no rule mentions `{name}`{meant}"
         if judged.meets:
             return "no other fact speaks for it, and no rule speaks against it"
-        return f"rules mention `{judged.predicate}`, and none speaks for or against it"
+        return f"rules mention `{name}`, and none speaks for or against it"
 
 
 def _as_ours(key: str) -> str:

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from rulescore.errors import Diagnostic, EngineError
 
+ENGINE_THREAD = "rulescore-engine"
+"""The name of the threads in which databases work. One that lives when a command is over did not hear that it shall stop."""
+
 _end: ContextVar[tuple[float, float] | None] = ContextVar("end", default=None)
 
 

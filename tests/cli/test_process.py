@@ -387,6 +387,39 @@ def test_a_signal_while_the_engine_is_set_up(family: Path) -> None:
     assert (result.returncode, result.stderr.strip()) == (143, "terminated")
 
 
+# Runs the program with a database that does not hear that it shall stop, and ends its statement while Python ends.
+DEAF = """
+import os, signal, threading, time
+from rulescore.engines import duckdb
+from rulescore.session.session import Session
+
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(4)
+
+def waits(self):
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    statement = "SELECT COUNT(*) FROM range(30000) a(x), range(30000) b(x) WHERE (a.x * b.x) % 7 = 3"
+    return self.engine._interruptible(lambda: self.engine._connection.execute(statement).fetchall())
+
+slow = Slow()
+duckdb._PATIENCE = 0.2
+duckdb.DuckDBEngine.cancel = lambda self: None
+Session.summary = property(waits)
+from rulescore.cli.main import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX signal")
+def test_a_database_that_does_not_hear_is_left_without_a_crash(family: Path) -> None:
+    """Python would end the database's thread in the midst of C++, which ends the process by SIGABRT."""
+    result = subprocess.run(
+        command("check", "family.toml", start=DEAF), capture_output=True, text=True, check=False, env=ENVIRONMENT
+    )
+    assert (result.returncode, result.stderr.strip()) == (143, "terminated")
+
+
 NO_MEMORY = """
 import sys
 def gone(*given, **more):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import click
 
@@ -37,7 +38,7 @@ from rulescore.cli.sql import sql
 from rulescore.cli.violations import violations
 from rulescore.errors import Diagnostic, EngineError, InputError, RulescoreError, Severity, masked, render_all
 from rulescore.version import __version__
-from rulescore.waiting import warning
+from rulescore.waiting import ENGINE_THREAD, warning
 
 
 class Failure(click.ClickException):
@@ -163,10 +164,23 @@ def main() -> None:
     prepare_stdout()
     try:
         program(prog_name="rulescore")
+    except SystemExit as end:
+        if any(thread.name == ENGINE_THREAD for thread in threading.enumerate()):
+            _leave(end)
+        raise
     except OSError as error:
         abandon_stdout()
         tell(f"error: input or output failed: {(error.strerror or str(error)).lower()}")
         sys.exit(2)
+
+
+def _leave(end: SystemExit) -> NoReturn:
+    """Ends the process at once. Python would end the thread of a database that still works, in the midst of its C++, which aborts
+    the process with a message and an exit code of its own."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(end.code if isinstance(end.code, int) else 0)
 
 
 def _told(error: InputError, *, quiet: bool) -> str:

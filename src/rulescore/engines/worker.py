@@ -14,6 +14,7 @@ from threading import Thread
 from typing import TypeVar
 
 from rulescore.errors import Diagnostic, EngineError, InputError
+from rulescore.waiting import ENGINE_THREAD
 
 _Result = TypeVar("_Result")
 
@@ -31,7 +32,7 @@ class Worker:
         self._stop = stop
         self._patience = patience
         self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._thread = Thread(target=_do_all, args=(self._waiting,), name="rulescore-engine", daemon=True)
+        self._thread = Thread(target=_do_all, args=(self._waiting,), name=ENGINE_THREAD, daemon=True)
         # The thread refers to the queue alone, not to the worker, so it ends with a worker that nobody closed.
         weakref.finalize(self, self._waiting.put, None)
         _workers.add(self)

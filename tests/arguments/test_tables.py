@@ -181,7 +181,7 @@ def test_hidden_rows_are_described_in_several_ways(write):
         ({"reached": {"zip": "code"}}, "E335", "the path `code` of `zip` is not understood"),
         ({"reached": {"zip": "id = address, code"}}, "E335", "the path `id = address, code` of `zip` is not understood"),
         ({"types": {"id": "integer"}}, "E320", "`types` is for text files"),
-        ({"types": {"id": "int"}}, "E402", "`types.id` is `int`"),
+        ({"types": {"id": "int"}}, "E402", "`types.id` cannot be `int`"),
         ({"table": "main.t"}, "E335", "table `sale` has a table of a database and a path"),
         ({"key": "id", "target": "price", "hidden": {"colum": "split"}}, "E335", "`hidden` of table `sale` is not understood"),
         ({"key": "id", "target": "price", "hidden": 5}, "E335", "`hidden` is a int"),

@@ -301,20 +301,6 @@ def test_too_little_memory_for_imports_is_one_line_and_three(error: str) -> None
     assert result.stderr.startswith("error: the program cannot be loaded")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of a process")
-def test_figures_that_too_few_addresses_would_end_are_refused_first(family: Path) -> None:
-    """V8, which draws them, would end the process with a trace of its own."""
-    import resource
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (8 * 10**9,) * 2)
-
-    line = [sys.executable, "-m", "rulescore", "score", "family.toml", "--plots", "figures"]
-    result = subprocess.run(line, capture_output=True, text=True, check=False, env=ENVIRONMENT, timeout=60, preexec_fn=limited)
-    assert (result.returncode, result.stdout) == (3, "")
-    assert "and figures need" in result.stderr
-
-
 # Python 3.11 raises a RuntimeError for whatever goes wrong in `__set_name__`.
 INTERRUPTED_IMPORT = """
 import os, signal, sys

@@ -365,12 +365,7 @@ def _database(path: str | Path, table: str, place: Place) -> DatabaseTable:
 
 
 def _types(words: Mapping[str, str]) -> dict[str, ColumnType]:
-    for name, word in words.items():
-        if word not in set(ColumnType):
-            helps = meant(word, list(ColumnType))
-            note = f"types are {', '.join(ColumnType)}"
-            raise InputError(Diagnostic("E402", f"`types.{name}` is `{word}`", notes=(note,), helps=helps))
-    return {name: ColumnType(word) for name, word in words.items()}
+    return {name: kind for name, word in words.items() if (kind := chosen(ColumnType, word, f"types.{name}")) is not None}
 
 
 def _names(key: str | Sequence[str]) -> tuple[str, ...]:

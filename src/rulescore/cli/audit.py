@@ -10,12 +10,11 @@ import click
 from click.core import ParameterSource
 
 from rulescore.cli.gates import (
-    end_by,
+    conclude,
     given_gates,
-    judged_data,
+    judged,
     junit_option,
-    refuse_for_data,
-    show_gates,
+    refuse_unknown,
     summary_option,
     write_reports,
 )
@@ -168,15 +167,13 @@ def audit(
         return
     if output is not None:
         refuse_unswappable(output)
-    gates = given_gates((), fail_if)
-    if junit is not None and not gates:
-        raise click.UsageError("`--junit` writes the outcomes of gates, and there are no gates: give `--fail-if`")
+    gates = given_gates((), fail_if, junit)
     wanted = AuditFilter(frozenset(flag), frozenset(no_flag), min_evaluable, rate)
     with Session(chosen.setting, grid=tolerances is not None) as session:
         if explain:
             show_explanations(session.explain(), statements=explain == EXPLAIN)
             return
-        refuse_for_data(gates, session)
+        refuse_unknown(gates, session, of_data=True)
         if tolerances is not None:
             listing, warnings = _over_grid(session, tolerances)
         else:
@@ -184,7 +181,7 @@ def audit(
             listing = audit_listing(evaluation.rule_results, wanted, Order(sort), reverse=reverse, limit=limit)
             listing = with_types(listing, evaluation.summary.tables)
             warnings = evaluation.warnings
-            outcomes = judged_data(gates, evaluation)
+            outcomes = judged(gates, evaluation, None)
             write_reports(outcomes, evaluation, session, junit, summary)
             if report is not None:
                 from rulescore.report.command import write_report
@@ -197,8 +194,7 @@ def audit(
     if keep is not None:
         _keep(session.program, evaluation.rule_results, wanted, keep, quiet=quiet)
     if tolerances is None:
-        show_gates(outcomes)
-        end_by(outcomes)
+        conclude(outcomes)
 
 
 def _refuse_combinations(*, explain: str | None, grid: bool, against: bool) -> None:

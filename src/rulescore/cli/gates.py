@@ -29,9 +29,11 @@ junit_option = click.option("--junit", type=_FILE, metavar="FILE", help="Write t
 summary_option = click.option("--summary", type=_FILE, metavar="FILE", help="Write a short summary as Markdown, for a build page.")
 
 
-def given_gates(project: Sequence[GateText], options: Sequence[str] = ()) -> tuple[Gate, ...]:
+def given_gates(project: Sequence[GateText], options: Sequence[str] = (), junit: Path | None = None) -> tuple[Gate, ...]:
     """The gates of the project file and of `--fail-if`: the option adds gates and removes none."""
     if not project and not options:
+        if junit is not None:
+            raise click.UsageError("`--junit` writes the outcomes of gates, and there are no gates: give `--fail-if`")
         return ()
     from rulescore.errors import Source, Span
     from rulescore.scoring.gates import read_gates
@@ -41,34 +43,17 @@ def given_gates(project: Sequence[GateText], options: Sequence[str] = ()) -> tup
     return read_gates([*project, *further])
 
 
-def refuse_unknown(gates: Sequence[Gate], session: Session) -> None:
-    """Raises an error for a gate that names an unknown rule or model, before we count."""
+def refuse_unknown(gates: Sequence[Gate], session: Session, *, of_data: bool = False) -> None:
+    """Raises an error before we count, for a gate that names an unknown rule or model. `of_data`: gates of an audit, which has no
+    models."""
     if not gates:
         return
     from rulescore.errors import InputError
-    from rulescore.scoring.gates import gate_problems
+    from rulescore.scoring.gates import data_gate_problems, gate_problems
 
-    if problems := gate_problems(gates, [rule.name for rule in session.rules], list(session.predictions)):
+    rules = [rule.name for rule in session.rules]
+    if problems := data_gate_problems(gates, rules) if of_data else gate_problems(gates, rules, list(session.predictions)):
         raise InputError(problems)
-
-
-def refuse_for_data(gates: Sequence[Gate], session: Session) -> None:
-    """Raises an error for a gate on an audit that names an unknown rule, or a number of models, before we count."""
-    if not gates:
-        return
-    from rulescore.errors import InputError
-    from rulescore.scoring.gates import data_gate_problems
-
-    if problems := data_gate_problems(gates, [rule.name for rule in session.rules]):
-        raise InputError(problems)
-
-
-def judged_data(gates: Sequence[Gate], evaluation: Evaluation) -> tuple[Outcome, ...]:
-    if not gates:
-        return ()
-    from rulescore.scoring.gate_outcomes import judge_data
-
-    return judge_data(gates, evaluation)
 
 
 def read_baselines(gates: Sequence[Gate]) -> dict[str, Evaluation]:
@@ -80,12 +65,13 @@ def read_baselines(gates: Sequence[Gate]) -> dict[str, Evaluation]:
     return saved_results(gates)
 
 
-def judged(gates: Sequence[Gate], evaluation: Evaluation, baselines: Mapping[str, Evaluation]) -> tuple[Outcome, ...]:
+def judged(gates: Sequence[Gate], evaluation: Evaluation, baselines: Mapping[str, Evaluation] | None) -> tuple[Outcome, ...]:
+    """The outcome of each gate for each model or, without `baselines`, for the data."""
     if not gates:
         return ()
-    from rulescore.scoring.gate_outcomes import judge
+    from rulescore.scoring.gate_outcomes import judge, judge_data
 
-    return judge(gates, evaluation, baselines)
+    return judge_data(gates, evaluation) if baselines is None else judge(gates, evaluation, baselines)
 
 
 def write_reports(
@@ -103,17 +89,14 @@ def write_reports(
         write_files(summary.parent, {summary.name: render_summary(evaluation, judgements)})
 
 
-def show_gates(outcomes: Sequence[Outcome]) -> None:
-    """Prints a line for each gate and model."""
+def conclude(outcomes: Sequence[Outcome]) -> None:
+    """Prints a line for each gate and model, and ends the program with exit code 1 if a model fails a gate that does not only
+    warn."""
     if not outcomes:
         return
     from rulescore.reporting.gates import told
 
     for outcome in outcomes:
         tell(told(outcome))
-
-
-def end_by(outcomes: Sequence[Outcome]) -> None:
-    """Ends the program with exit code 1 if a model fails a gate, other than a gate that only warns."""
     if any(outcome.fails for outcome in outcomes):
         raise click.exceptions.Exit(1)

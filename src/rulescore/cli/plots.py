@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from rulescore.cli.output import show_written, tell
-from rulescore.errors import EngineError
 
 if TYPE_CHECKING:
     from rulescore.plots.figures import WrittenFigures
@@ -31,30 +30,16 @@ def refuse_folders(results: Path | None, plots: Path | None) -> None:
         refuse_unswappable(folder)
     if plots is None:
         return
-    refuse_undrawable()
+    import rulescore.plots  # noqa: F401  # raises an error if the package that draws is missing
+
     if results is not None and _is_within(results, plots):
         message = "the folder of results and the folder of figures lie one inside the other, and we replace each as a whole"
         raise click.UsageError(f"{message}; give one folder for both, or two side by side")
 
 
-def refuse_undrawable() -> None:
-    """Raises an error if the package that draws is missing, or if this process has too few addresses left for it."""
-    import rulescore.plots  # noqa: F401
-
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
-    except ImportError:  # Windows
-        return
-    allowed, _ = getrlimit(RLIMIT_AS)
-    if allowed != RLIM_INFINITY and allowed < _FIGURES:
-        allows = f"the system allows this process {allowed / 10**9:.2f} GB of addresses (`ulimit -v`)"
-        raise EngineError(f"{allows}, and figures need {_FIGURES // 10**9} GB")
-
-
 def draw(evaluation: Evaluation, folder: Path, *, quiet: bool) -> None:
     from rulescore.plots.figures import write_figures
 
-    refuse_undrawable()
     written = write_figures(evaluation, folder)
     _tell(written, {**written.left_out, "curve": "`--curve --plots` draws it"}, quiet=quiet)
 
@@ -62,7 +47,6 @@ def draw(evaluation: Evaluation, folder: Path, *, quiet: bool) -> None:
 def draw_curve(evaluation: Evaluation, folder: Path, over: CurveOver, *, quiet: bool) -> None:
     from rulescore.plots.figures import write_curve
 
-    refuse_undrawable()
     written = write_curve(evaluation, folder, over)
     _tell(written, written.left_out, quiet=quiet)
 

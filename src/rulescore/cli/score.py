@@ -9,14 +9,13 @@ from pathlib import Path
 import click
 
 from rulescore.cli.gates import (
-    end_by,
+    conclude,
     fail_if_option,
     given_gates,
     judged,
     junit_option,
     read_baselines,
     refuse_unknown,
-    show_gates,
     summary_option,
     write_reports,
 )
@@ -156,9 +155,7 @@ def score(
     said = {deed for deed, folder in ((Deed.OUTPUT, output), (Deed.PLOTS, plots)) if folder is not None}
     chosen = load(choice, COUNTING if explain else DRAWING - said)
     require_predictions(chosen.setting)
-    gates = given_gates(chosen.gates, fail_if)
-    if junit is not None and not gates:
-        raise click.UsageError("`--junit` writes the outcomes of gates, and there are no gates: give `--fail-if`")
+    gates = given_gates(chosen.gates, fail_if, junit)
     baselines = read_baselines(gates)
     folder, drawn = output or chosen.output_folder, plots or chosen.plots_folder
     if not explain:
@@ -188,8 +185,7 @@ def score(
 
             write_report(evaluation, session, choice, report, quiet=quiet)
         write_reports(outcomes, evaluation, session, junit, summary)
-    show_gates(outcomes)
-    end_by(outcomes)
+    conclude(outcomes)
 
 
 def _show_curve(choice: SettingChoice, over: str, form: str, plots: Path | None, *, quiet: bool) -> None:

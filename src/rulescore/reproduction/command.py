@@ -9,7 +9,6 @@ import click
 
 from rulescore.cli.options import Command, format_option, is_for_spreadsheets, quiet_option
 from rulescore.cli.output import appearance, put, show_written
-from rulescore.cli.plots import refuse_undrawable
 from rulescore.reporting.listing import Format
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def reproduce(experiment: str, form: str, output: Path | None, plots: Path | Non
     from rulescore.reproduction.experiments import render, run
 
     if plots is not None:
-        refuse_undrawable()
+        import rulescore.plots  # noqa: F401  # raises an error if the package that draws is missing
     outcome = run(experiment)
     look = appearance()
     text = render(outcome, Format(form), look, spreadsheet=is_for_spreadsheets(click.get_current_context()))

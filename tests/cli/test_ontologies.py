@@ -426,6 +426,17 @@ def test_a_list_of_rules_has_the_prefixes_of_their_files_for_people(family, run)
     assert "`http://x/p`(X, Y)" in run("rules", "--rules", "s.ttl", "--format", "csv").stdout
 
 
+def test_build_pages_have_the_prefixes_of_rdf_files(family, run):
+    (family / "s.ttl").write_text(PREFIXES + REPORT, encoding="utf-8")
+    (family / "f.ttl").write_text(PREFIXES + ':a a :A ; :p "old" . :b :q :a .', encoding="utf-8")
+    asked = ("audit", "--facts", "f.ttl", "--rules", "s.ttl", "--fail-if", "refuted > 0", "--quiet")
+    assert run(*asked, "--junit", "gates.xml", "--summary", "summary.md").exit_code == 1
+    for name in ("gates.xml", "summary.md"):
+        text = (family / name).read_text(encoding="utf-8")
+        assert "rdf:type(:a, :A), :p(:a, old)" in text
+        assert "http://x/" not in text
+
+
 def test_violations_of_shapes_have_the_columns_of_a_validation_report(family, run):
     (family / "s.ttl").write_text(PREFIXES + REPORT, encoding="utf-8")
     (family / "f.ttl").write_text(PREFIXES + ':a a :A ; :p "old" . :b :q :c .', encoding="utf-8")

@@ -20,6 +20,7 @@ from rulescore.reporting.violations import render_violations_csv, render_violati
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.gate_outcomes import ANY_NUMBER, GateReading, Outcome, counts_behind, worst_rules
 from rulescore.scoring.gates import Gate, Worse
+from rulescore.scoring.labels import Labels
 from rulescore.scoring.results import Measure, ModelResult, RuleKind, RuleResult
 from rulescore.scoring.violation import FindsViolations
 from rulescore.setting.choices import GateSeverity
@@ -79,8 +80,15 @@ def _verdict(
         if key not in rows:
             refuted = counts_behind(rule, outcome).refuted
             rows[key] = None if session is None or not refuted else _row(session, *key)
-        worst.append(WorstRule(rule, rows[key]))
+        worst.append(_named(WorstRule(rule, rows[key]), evaluation.labels))
     return Verdict(outcome, tuple(worst))
+
+
+def _named(worst: WorstRule, labels: Labels) -> WorstRule:
+    """With labels, and prefixes of IRIs: people read build pages."""
+    info = worst.rule.info
+    named = replace(info, name=labels.of_text(info.name), text=labels.of_text(info.text))
+    return WorstRule(replace(worst.rule, info=named), None if worst.row is None else labels.of_text(worst.row))
 
 
 def _row(session: FindsViolations, model: str | None, rule: str) -> str | None:

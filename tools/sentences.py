@@ -20,7 +20,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-_END = re.compile(r"(?<=[.?!:])\s+(?=[A-Z`*\"'(])")
+_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*\"'(])")
+_SECTION = re.compile(r"\n\s*\n|^\s*(?:Args|Attributes|Raises|Returns):$|^(?= {4}\*{0,2}\w+: )", re.MULTILINE)
 LEAST_WORDS = 5
 
 
@@ -49,10 +50,11 @@ def of_documents() -> Iterator[Sentence]:
 
 
 def of_docstrings() -> Iterator[Sentence]:
+    """Each parameter is a text of its own."""
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (docstring := ast.get_docstring(node)):
-                for sentence in sentences_of(docstring):
+                for sentence in (sentence for part in _SECTION.split(docstring) for sentence in sentences_of(part)):
                     yield Sentence("docstring", str(path.relative_to(ROOT)), sentence)
 
 

@@ -30,7 +30,7 @@ def assert_complies(
 
     Args:
         result: what `rulescore.score` or `rulescore.load_result` returns.
-        *gates: what must not hold, such as `"hard > 0"`, each by itself.
+        *gates: conditions that must not hold, such as `"hard > 0"`, each as its own argument.
         warn_if: gates that only warn.
         project: a project file whose gates count as well.
         models: the models that `gates` and `warn_if` are for; all unless given.

@@ -221,7 +221,7 @@ def value_of(key: str) -> Value:
 
 
 def text_of(key: str) -> str:
-    """A constant as tables show it: strings as they are, other types as rules write them."""
+    """A constant in the form for tables: strings unchanged, other types as in rules."""
     return key[2:] if key.startswith(MARKER) else key
 
 

@@ -21,8 +21,8 @@ _end: ContextVar[tuple[float, float] | None] = ContextVar("end", default=None)
 
 @contextmanager
 def planning_within(seconds: float | None) -> Iterator[None]:
-    """Context manager: this thread may use so many seconds of processor time inside it. Waiting for a statement uses none, and
-    statements have a limit of their own."""
+    """Context manager: this thread may use so many seconds of processor time inside it. Waiting for a statement uses no processor
+    time, and statements have a limit of their own."""
     token = _end.set(None if seconds is None else (time.thread_time() + seconds, seconds))
     try:
         yield

@@ -395,7 +395,10 @@ def test_predictions_of_values_that_nothing_says_the_table_of_are_told(project, 
         (None, frame, {"sale": untargeted}),
     ):
         (problem,) = problems_of(lambda: make_setting(observed, {"m": what}, "", tables=tables))  # noqa: B023 -- called at once
-        assert (problem.code, problem.message) == ("E333", "`m` predicts values, and nothing says of which table's rows")
+        assert (problem.code, problem.message) == (
+            "E333",
+            "`m` predicts values, but nothing says which table's rows they belong to",
+        )
     (problem,) = problems_of(lambda: project(SALE.partition("target")[0] + '[predictions]\nm = "ridge.csv"\n'))
     assert (problem.code, problem.helps) == ("E333", ("give the table a `target`, the column that is predicted",))
     (problem,) = problems_of(lambda: make_setting(None, {"m": {"sales": {2: 3.5}}}, "", tables={"sale": table}))

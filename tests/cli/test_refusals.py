@@ -29,8 +29,8 @@ REFUSED = [
         (f"score family.toml --curve score {other}", "cannot be combined")
         for other in ("--table models", "--detail", "--output out", "--fail-if 'hard > 0'", "--explain")
     ),
-    ("score family.toml --facts-format text", "`--facts-format` is about the files of `--facts`"),
-    ("score family.toml --predictions-format text", "`--predictions-format` is about the files of `--predictions`"),
+    ("score family.toml --facts-format text", "`--facts-format` is for the files of `--facts`"),
+    ("score family.toml --predictions-format text", "`--predictions-format` is for the files of `--predictions`"),
     ("audit family.toml --explain --format json", "cannot be combined with `--format`"),
     ("audit family.toml --explain --output results", "cannot be combined with `--output`"),
     *(

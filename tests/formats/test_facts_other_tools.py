@@ -93,7 +93,7 @@ def test_psl_facts_are_true_or_false_and_predictions_have_scores(tmp_path: Path)
     [batch] = stream.open()
     assert batch.rows["score"].to_pylist() == [1.0, 0.0]
     [stream] = observed_streams(file)
-    with pytest.raises(InputError, match=r"E363.*nothing says of which"):
+    with pytest.raises(InputError, match=r"E363.*nothing names the predicate"):
         list(stream.open())
 
 

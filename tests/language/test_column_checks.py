@@ -115,7 +115,7 @@ def test_heads_of_rules_are_no_checks() -> None:
         ("@check sale.price not null.", "`@check` is for declarations; this is a rule already", "1:1"),
         ("sale.price between 1.", "expected `and` and the upper limit, found `.`", "1:21"),
         ('sale.zip matches "[0-9".', "the pattern cannot be read: unterminated character set at position 0", "1:18"),
-        ("sale.start ordered.", "`ordered` is about two columns or more", "1:1"),
+        ("sale.start ordered.", "`ordered` takes two columns or more", "1:1"),
         ("sale(zip, zip) unique.", "a column is named twice", "1:1"),
         ("sale.zip depends on zip.", "`zip` depends on itself", "1:1"),
         ("sale.zip references customer(id, zip).", "1 and 2 columns do not belong together", "1:21"),

@@ -189,7 +189,7 @@ def test_a_header_that_became_a_row_is_a_warning(database: Database) -> None:
     insert(database, "kin", [*triples(FACTS), ("subject", "predicate", "object")])
     found = rulescore.audit(stored_facts("kin"), RULES, engine=database.reader)
     assert [one.message for one in found.warnings if one.code == "W325"] == [
-        "a row may be a header: nothing else speaks of `predicate`"
+        "a row may be a header: nothing else mentions `predicate`"
     ]
     declared = rulescore.audit(stored_facts("kin"), f"{RULES}\npredicate predicate/2.", engine=database.reader)
     assert not [one for one in declared.warnings if one.code == "W325"]

@@ -105,7 +105,7 @@ def frame_of(rows):
 def test_any_other_first_line_about_what_nothing_else_mentions_is_a_warning(tmp_path):
     found = audit(written(tmp_path / "kin.csv", "person,kind,other"), RULE)
     (warning,) = [one for one in found.warnings if one.code == "W325"]
-    assert warning.message == "the first line may be a header: nothing else speaks of `kind`"
+    assert warning.message == "the first line may be a header: nothing else mentions `kind`"
     assert (warning.place.name, warning.place.line) == (str(tmp_path / "kin.csv"), 1)
     assert warning.notes == ("the first row was read as `kind(person, other)`",)
     assert '`columns = { head = "person", relation = "kind", tail = "other" }`' in warning.helps[0]
@@ -134,7 +134,7 @@ def test_a_first_line_of_which_something_else_speaks_is_none(tmp_path):
 def test_the_first_row_of_a_table_may_be_a_header_too(make):
     found = audit(make([("person", "kind", "other"), *KIN]), RULE)
     (warning,) = [one for one in found.warnings if one.code == "W325"]
-    assert warning.message == "the first row may be a header: nothing else speaks of `kind`"
+    assert warning.message == "the first row may be a header: nothing else mentions `kind`"
     assert warning.notes == ("the first row was read as `kind(person, other)`",)
     assert warning.helps == ("leave it out; or, if it is a fact, declare the predicate: `predicate kind/2.`",)
     assert "W325" not in codes(audit(make(KIN), RULE))

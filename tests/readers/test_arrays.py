@@ -343,7 +343,7 @@ def test_answers_for_ogb_are_read_from_a_file(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"a": np.eye(3), "b": np.eye(3)}, "E322.*2 arrays, of which none are triples.*`a`, `b`.*rulescore.Triples"),
+        ({"a": np.eye(3), "b": np.eye(3)}, "E322.*2 arrays, and none of them holds triples.*`a`, `b`.*rulescore.Triples"),
         ({"a": np.array([[1, 2, 3]])}, "E322.*holds numbers"),
         ({"a": np.array([["a", "p", None]])}, r"E305.*objects of Python.*astype\(str\)"),
     ],

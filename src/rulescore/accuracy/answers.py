@@ -1,4 +1,4 @@
-"""The answers of a model, row by row, as its files have them, and metrics computed from their ranks."""
+"""The answers of a model, row by row in the order of its files, and metrics computed from their ranks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The accuracy of predicted facts: from the ranks that their file has, from rankings and truths, or from the facts alone.
 
-And Sem@k: the share of best answers that are of the types which a relation asks for.
+Also Sem@k: the share of best answers that have the types which a relation asks for.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ def _directions(answers: ModelAnswers) -> list[bool]:
     return [asks_tail_of[query] for query in answers.queries]
 
 
-# Sem@k: the share of a model's best answers that are of the types which a relation's domain and range ask for.
+# Sem@k: the share of a model's best answers that have the types which a relation's domain and range ask for.
 
 
 Side = tuple[str, bool]

@@ -97,7 +97,7 @@ def macro_f1(labels: Sequence[Hashable], predictions: Sequence[Hashable]) -> Mea
 
 @dataclass(frozen=True, slots=True)
 class ClassFigures:
-    """One class: how many labels and predictions are of it, and how many are both."""
+    """One class: how many labels and how many predictions have it, and how often both do."""
 
     name: Hashable
     labels: int
@@ -110,7 +110,7 @@ class ClassFigures:
 
     @property
     def recall(self) -> Measure:
-        return Measure(self.right / self.labels) if self.labels else Measure(None, "no label is of the class")
+        return Measure(self.right / self.labels) if self.labels else Measure(None, "no label has the class")
 
     @property
     def f1(self) -> float:

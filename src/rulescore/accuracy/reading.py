@@ -66,7 +66,7 @@ _IN_PLACE = "predictions that a database holds are not read for accuracy"
 
 
 def accuracies(setting: Setting) -> tuple[ModelAccuracy, ...]:
-    """Every model against what is held out, if anything is."""
+    """The accuracy of every model against the held-out truth, if there is one."""
     return () if setting.truth is None else tuple(_measured(setting, setting.truth))
 
 
@@ -141,7 +141,7 @@ def _fitting(domains: RowStream | ObservedSides | DeclaredSides, setting: Settin
 
 
 def _declared(domains: RowStream) -> dict[tuple[str, bool], tuple[frozenset[str], ...]]:
-    """The classes of each side of a relation: an entity is of any of them."""
+    """The classes of each side of a relation. An entity must be an instance of one of them."""
     sides = {False: DOMAIN, True: RANGE}
     present = {side: name for side, name in sides.items() if name in domains.schema().names}
     classes: dict[tuple[str, bool], set[str]] = {}
@@ -202,7 +202,7 @@ def _of_table(model: ModelPredictions, table: KeyedTable, labels: Values, option
 
 
 def _task(labels: Values) -> ValueTask:
-    """Numbers are measured by their distance, anything else by whether it is right."""
+    """For numbers we measure the distance, for anything else whether it is right."""
     return ValueTask.REGRESSION if labels and _as_numbers(labels)[1] is None else ValueTask.CLASSIFICATION
 
 

@@ -300,7 +300,7 @@ class _SettingBuilder:
         return self._place((*location, "database_table") if predicate is None else (*location, "database_predicates", predicate))
 
     def _table_of(self, location: Location, section: PredictionsSection) -> KeyedTable | None:
-        """The table whose target a model predicts: the one it names or, if there are no facts to predict, the only one."""
+        """The table whose target a model predicts: the table that it names or, if there are no facts to predict, the only table."""
         if section.table is not None:
             name = section.table
             return next(iter(self._attempt((*location, "table"), lambda: (target_table(name, self._tables),))), None)

@@ -41,7 +41,7 @@ class _Reader:
     place: Placer
 
     def value(self, kind: Any, value: Any, location: Location) -> Any:
-        """A value as a type wants it; None if it is wrong. An annotation may hold functions, which expand a short form, and
+        """A value, converted to a type; None if it is wrong. An annotation may hold functions, which expand a short form, and
         checks. We convert only a word to a choice, a text to a path, and a single value to a list."""
         plain, marks = plain_type(kind)
         before = len(self.problems)
@@ -134,7 +134,7 @@ def _shortened(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """`text`: what was read, and `sections`: what it says."""
+    """`text`: the file's text. `sections`: its content."""
 
     path: Path
     text: str

@@ -1,6 +1,4 @@
-"""Rules as users give them (files, texts or trees) and registered predicates (Python functions), turned into sources for the
-parser.
-"""
+"""Turns the rules that users give (files, texts or trees) and registered predicates (Python functions) into sources for the parser."""
 
 from __future__ import annotations
 

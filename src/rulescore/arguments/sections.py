@@ -109,7 +109,7 @@ class SourceSection:
         return [key for key in keys if getattr(self, key) not in (None, {})]
 
     def tables(self) -> list[tuple[str | None, str]]:
-        """Tables of the engine's own database, each with the predicate it is of."""
+        """Tables of the engine's own database, each with its predicate."""
         plain = [] if self.database_table is None else [(None, self.database_table)]
         return [*plain, *self.database_predicates.items()]
 
@@ -225,7 +225,7 @@ class TruthSection:
     types: tuple[Name, ...] = ()
 
     def described(self, folder: Path) -> Truth:
-        """The same, with paths that begin at a folder."""
+        """These tables, with paths that begin at a folder."""
         sources: list[object] = [folder / path for path in self.path or ()]
         sources += [{name: folder / path} for name, path in self.tables.items()]
         return Truth(

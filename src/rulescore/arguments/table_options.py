@@ -47,7 +47,7 @@ def _key(text: str, tables: dict[str, Table]) -> tuple[str, tuple[str, ...]]:
         name, columns = next(iter(tables)), text
     elif not mark:
         helps = (f"write `--key {next(iter(tables))}={text}`",)
-        raise InputError(Diagnostic("E402", f"`--key {text}` does not say of which table", helps=helps))
+        raise InputError(Diagnostic("E402", f"`--key {text}` does not name its table", helps=helps))
     if name not in tables:
         notes = (f"the tables: {ticked(tables)}",)
         raise InputError(Diagnostic("E333", f"`--key` names no table `{name}`", notes=notes, helps=meant(name, tables)))

@@ -299,7 +299,7 @@ def unnamed_target(model: str, tables: Sequence[KeyedTable]) -> Diagnostic:
         if targets
         else "give the table a `target`, the column that is predicted",
     )
-    return Diagnostic("E333", f"`{model}` predicts values, and nothing says of which table's rows", helps=helps)
+    return Diagnostic("E333", f"`{model}` predicts values, but nothing says which table's rows they belong to", helps=helps)
 
 
 def the_target_table(tables: Iterable[KeyedTable]) -> KeyedTable | None:

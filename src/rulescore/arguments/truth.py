@@ -1,4 +1,4 @@
-"""The truth, as users give it: held-out facts, or the true values of a table's hidden targets."""
+"""Reads the truth that users give: held-out facts, or the true values of a table's hidden targets."""
 
 from __future__ import annotations
 

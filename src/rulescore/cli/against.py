@@ -53,7 +53,7 @@ def _with_version(setting: Setting, against: str) -> Setting:
     if isinstance(named, str):
         if len(keyed) != 1:
             helps = ("write `--against NAME=PATH`",)
-            raise InputError(Diagnostic("E333", f"`--against` does not say which of {len(keyed)} tables it is about", helps=helps))
+            raise InputError(Diagnostic("E333", f"`--against` names none of the {len(keyed)} tables", helps=helps))
         named = {next(iter(keyed)): named}
     ((name, path),) = named.items()
     if name not in keyed:

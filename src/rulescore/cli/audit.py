@@ -108,7 +108,7 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
     type=click.Choice(["rule", "row", "cell"]),
     default="rule",
     show_default=True,
-    help="With `--against`: what to compare.",
+    help="With `--against`: compare rows, or cells, instead of rules.",
 )
 @explain_option
 @format_option

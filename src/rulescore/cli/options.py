@@ -1,4 +1,4 @@
-"""Options that several commands share, what was chosen with them, and how help shows them. Loads nothing heavy."""
+"""Options that several commands share, the choice that a user makes with them, and their form in the help. Loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ Decorator = Callable[[Function], Function]
 
 @dataclass(frozen=True, slots=True)
 class SettingChoice:
-    """The options about the setting that a user gave; None or () for the others. `options`: the given ones of `setting.options`, by
-    their names."""
+    """The options about the setting that a user gave; None or () for the others. `options`: the given options of `setting.options`,
+    by name."""
 
     project: Path | None = None
     project_option: Path | None = option(
@@ -125,7 +125,7 @@ class SettingChoice:
     )
     rules: tuple[Path, ...] = option("A rule file, ours or another tool's.", (), multiple=True, metavar="FILE")
     truth: tuple[str, ...] = option(
-        "Held-out facts, or a table's true values: accuracy beside the scores.", (), multiple=True, metavar="PATH|NAME=PATH"
+        "Held-out facts, or a table's true values: accuracy with the scores.", (), multiple=True, metavar="PATH|NAME=PATH"
     )
     labels: tuple[Path, ...] = option(
         "Show labels for ids, from a file of two columns, id and label.", (), multiple=True, metavar="FILE"
@@ -142,7 +142,7 @@ def _options(kind: type, *names: str) -> tuple[Decorator, ...]:
 
 
 def _option(name: str, kind: Any, look: dict[str, Any]) -> Decorator:
-    """An option that is None, or () if it is repeatable, unless it is given."""
+    """An option. If the user does not give it, its value is None, or () if it is repeatable."""
     flag = f"--{look.pop('name', name).replace('_', '-')}"
     plain, marks = plain_type(kind)
     declared = look.pop("param_decls", (f"{flag}/--no-{flag[2:]}" if plain is bool and "is_flag" not in look else flag,))
@@ -161,7 +161,7 @@ def _option(name: str, kind: Any, look: dict[str, Any]) -> Decorator:
 
 def _log_statements(context: click.Context, parameter: click.Parameter, chosen: bool) -> None:
     if chosen or os.environ.get("RULESCORE_LOG"):
-        still()  # a line that moves would break the lines of the log
+        still()  # a progress line would get mixed up with the lines of the log
     if chosen:
         from rulescore.engines.base import log_no_more, log_to_stderr
 
@@ -209,7 +209,7 @@ OPTIONS = tuple(
 
 
 def setting_options(decorators: tuple[Decorator, ...]) -> Decorator:
-    """Adds the options and hands what was chosen to the command as `choice`."""
+    """Adds the options, and passes the user's choice to the command as `choice`."""
 
     def decorate(function: Function) -> Function:
         @wraps(function)

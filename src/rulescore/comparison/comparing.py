@@ -124,7 +124,7 @@ def _out_of_range(message: str, note: str) -> Diagnostic:
 
 def _refuse(results: Sequence[Evaluation], chosen: Sequence[Sequence[ModelResult]]) -> None:
     if not any(chosen):
-        raise InputError(Diagnostic("E507", "there is no model in what is to be compared", helps=("score predictions first",)))
+        raise InputError(Diagnostic("E507", "the results to compare have no models", helps=("score predictions first",)))
     if len({result.convention for result in results}) > 1:
         message = f"one result counts by `{results[0].convention}`, the other by `{results[1].convention}`"
         raise InputError(Diagnostic("E507", message, helps=("score both with the same `--convention`",)))

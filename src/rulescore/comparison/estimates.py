@@ -247,7 +247,7 @@ def _hard(sample: Sample, drawn: Drawn, scores: Scores, level: float, random: np
         return _of_rule(scores, int(weights.argmax()))
     queries = sample.queries
     if score.value == 0:
-        # We do not know of which rule the next violation is: we give it the greatest weight.
+        # We do not know which rule the next violation breaks, so we give it the greatest weight.
         share = weights.max() * queries
         draws = share * drawn_never(np.array([queries]), len(nothing), random)[:, 0]
         return Estimate(0.0, 0.0, float(share * never_seen(queries, level))), draws

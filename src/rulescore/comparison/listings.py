@@ -61,7 +61,7 @@ def comparison_listings(comparison: ComparedResults) -> list[Listing]:
 
 
 def table_listings(comparison: ComparedResults, table: ComparisonTable) -> list[Listing]:
-    """One table; if it is of pairs or of models, a listing for each."""
+    """One table. If it has a part for each pair or model, a listing for each."""
     rows: list[Row] = getattr(comparison, table).to_pylist()
     match table:
         case ComparisonTable.MODELS:
@@ -277,7 +277,8 @@ class ModelComparison(ComparedResults):
         return render_comparison(self, Format.MARKDOWN, _chosen(table))
 
     def to_latex(self, table: str = ComparisonTable.MODELS) -> str:
-        """Render one table for the packages booktabs and longtable; if it is of pairs or of models, one for each.
+        """Render one table for the packages booktabs and longtable. If it has a part for each pair or model, render one table for
+        each.
 
         Args:
             table: `models`, `differences`, `rules`, `rule_differences` or `changes`.

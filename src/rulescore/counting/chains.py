@@ -55,7 +55,7 @@ def refuter_statements(counter: Counter, number: int) -> Iterator[Select]:
 
 
 def _prepared(counter: Counter, number: int, sought: sql.Sought) -> Iterator[Piece]:
-    """Load from which end to walk each body; the pieces to walk at once."""
+    """Load the end from which we walk each body. Returns the pieces to walk at once."""
     engine, loaded, group = counter.engine, counter.loaded, counter.plan.groups[number]
     starts: dict[_Literals, int] = {}
     both = [_ends(body, way, loaded.stride, starts) for body, way in enumerate(_ways(counter, group))]
@@ -203,7 +203,7 @@ def prediction_statements(counter: Counter, number: int) -> Iterator[TitledState
 
 
 def _places(ways: Sequence[_Literals], stride: int, *, alone: bool) -> list[_Span]:
-    """The ranges of atoms at which one prediction can stand in bodies."""
+    """The ranges of atoms of bodies that one prediction can fill."""
     return [
         (body, first, last)
         for body, way in enumerate(ways)

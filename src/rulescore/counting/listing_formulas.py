@@ -163,7 +163,8 @@ class FormulaListing:
         return set(Refuter((self._fact(atom.relation, []),)).labels)
 
     def _instances(self, context: FormulaContext) -> dict[tuple[int, int], list[Refuter]]:
-        """The facts that make a refuting condition with variables of its own true, by the numbers of the reason and of the row."""
+        """Some refuting conditions have variables of their own. These are the facts that make them true, by the numbers of the
+        reason and of the row."""
         refuters: dict[tuple[int, int], list[Refuter]] = {}
         for index, reason in enumerate(sql.reasons(context.rule)):
             for disjunct in sql.with_atoms(context, reason.judgement) if isinstance(reason.judgement, Exists) else ():

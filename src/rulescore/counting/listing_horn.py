@@ -93,7 +93,7 @@ def alike(rules: Mapping[int, NormalRule], refutations: Refutations) -> list[lis
 
 class HornListing:
     """Lists violations of one Horn rule, or of several that are `alike`. We plan these as a group of their own. `rules`: the names
-    of the rules, and what they are, by their numbers."""
+    and the descriptions of the rules, by their numbers."""
 
     def __init__(self, counter: Counter, refutations: Refutations, rules: Mapping[int, tuple[str, NormalRule]]) -> None:
         self._counter = counter
@@ -115,7 +115,7 @@ class HornListing:
         return groundings(self._counter, self._group, self._number, asked, ["rule", *columns])
 
     def counted(self, by: CountedBy, asked: Asked) -> Counts | None:
-        """None: `horn_counts` counts many rules at once, except rules of which the engine cannot tell what refutes them."""
+        """None: `horn_counts` counts many rules at once, unless the engine cannot tell their refuters."""
         return None
 
     def _sources(self) -> list[condition_sql.ConditionSource]:

@@ -87,7 +87,7 @@ def named_in_errors(what: str) -> Iterator[None]:
 
 
 def told(statements: Iterable[TitledStatement]) -> Iterator[TitledStatement]:
-    """The same statements; tells the listener of each when its turn comes."""
+    """Passes the statements on, and tells the listener of each when its turn comes."""
     for title, statement in statements:
         tell(f"counting {title}")
         yield title, statement
@@ -111,7 +111,8 @@ def model_totals(engine: Engine) -> dict[int, CountRows]:
 @dataclass(frozen=True, slots=True)
 class PredictedCounts:
     """How many predictions of one predicate a model makes, and how many of these are linked, have a contribution, violate a hard
-    rule, and violate any rule. The same for new predictions, and how many of the new ones are linked or have a contribution."""
+    rule, and violate any rule. The same numbers for new predictions, and how many new predictions are linked or have a
+    contribution."""
 
     model: int
     predicate: str

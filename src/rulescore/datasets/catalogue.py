@@ -36,8 +36,8 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """`page`: where people read about it. `licence`: of the data if it is stated, else of the repository that offers the data.
-    `downloads` are empty if nobody offers the files. `package`: the folder of an installed PyKEEN that also has them."""
+    """`page`: where people read about it. `licence`: the licence of the data or, if none is stated, of the repository that offers
+    them. `downloads` are empty if nobody offers the files. `package`: the folder of an installed PyKEEN that also has them."""
 
     name: str
     title: str

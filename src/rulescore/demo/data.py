@@ -123,7 +123,7 @@ Couple = tuple[Person, Person]
 
 @dataclass(frozen=True, slots=True)
 class Kinship:
-    """A graph of which a part is held out. Each held-out fact is a query: who is the relation of its tail?"""
+    """A graph, with a part of it held out. Each held-out fact is a query: who is the relation of its tail?"""
 
     people: tuple[Person, ...]
     observed: tuple[Triple, ...]
@@ -335,7 +335,7 @@ def _counterparts(kinship: Kinship) -> dict[Triple, list[str]]:
 
 
 def _strangers(kinship: Kinship, query: Triple) -> list[str]:
-    """People of the right person's sex and generation to whom no observed fact relates the query's tail."""
+    """People of the right person's sex and generation that no observed fact relates to the query's tail."""
     head, _, tail = query
     right = next(person for person in kinship.people if person.name == head)
     related = {person for fact in (*kinship.observed, query) if tail in fact for person in fact}

@@ -162,8 +162,8 @@ class _Words:
 
 
 def first_places(forms: Sequence[Form], limit: int) -> list[int]:
-    """The places of the rules that we show, at most `limit`. We take two of each form in turn, but one denial constraint or rule
-    with constants."""
+    """The places of the rules that we show, at most `limit`. We take turns: two rules of each form, but only one denial constraint
+    or rule with constants."""
     by_form: defaultdict[Form, list[int]] = defaultdict(list)
     for place, form in enumerate(forms):
         by_form[form].append(place)

@@ -79,7 +79,7 @@ _FORMS = (
 @click.option(
     "--limit", type=click.IntRange(min=1), default=30, show_default=True, metavar="N", help="Show and write at most N rules."
 )
-@click.option("--all", "everything", is_flag=True, help="Show all rules, and those that are left out with the reason.")
+@click.option("--all", "everything", is_flag=True, help="Also show the rules that are left out, with the reason.")
 @click.option("--form", "forms", type=click.Choice(_FORMS), multiple=True, help="Look for rules of this form only; repeatable.")
 @click.option("--longer", is_flag=True, help="Also extend the rules that are kept by one atom.")
 @click.option(

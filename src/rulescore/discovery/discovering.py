@@ -178,7 +178,7 @@ def _discovered(rule: GraphRule, text: str) -> DiscoveredRule:
 
 
 def scoring_of(options: DiscoverOptions) -> ScoringOptions:
-    """The options by which an audit or a score counts as the discovery does."""
+    """The options that make an audit or a score count like the discovery."""
     return ScoringOptions(convention=options.convention, distinct_variables=options.distinct_variables, allow_unrefutable=True)
 
 

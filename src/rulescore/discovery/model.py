@@ -86,7 +86,7 @@ _DENIALS = frozenset({Form.INCOMPATIBLE, Form.FUNCTIONAL, Form.ASYMMETRIC, Form.
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredRule:
-    """A rule, and what the data say of it.
+    """A rule, with its counts in the data.
 
     `text`: the rule in our language, without a full stop. `counts`: over the facts that picked it. `expected`: how many
     confirmations chance would give under the null model, or how many violations of a denial constraint; None if the form has no
@@ -159,5 +159,5 @@ class Discovery:
 
     @property
     def unit(self) -> str:
-        """What `facts` counts: rows if all rules are about tables, else facts."""
+        """The unit of `facts`: rows if all rules are about tables, else facts."""
         return "row" if self.rules and all(rule.form.is_of_tables for rule in self.rules) else "fact"

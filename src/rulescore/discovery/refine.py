@@ -57,7 +57,7 @@ def refine(setting: Setting, wanted: str, options: DiscoverOptions, valid: Seque
         valid: Facts to rate the rules on; they pick no condition.
 
     Returns:
-        The rule as it is, and with each condition that lowers its rate more than chance would among so many tries.
+        The rule without changes, and with each condition that lowers its rate more than chance would among so many tries.
 
     Raises:
         InputError: The rule is unknown, cannot be read, or is never broken.
@@ -108,7 +108,7 @@ def given_relations(setting: Setting) -> tuple[RuleRelation, ...]:
 
 
 def _best(before: Counts, counted: Sequence[tuple[str, Counts]], options: DiscoverOptions) -> list[tuple[str, Counts]]:
-    """The refined rules whose low rate is least likely by chance. Of rules with the same counts we keep the first. A further
+    """The refined rules whose low rate is least likely by chance. If rules have the same counts, we keep the first. A further
     variable may multiply groundings. We leave out a rule that has more groundings than before."""
     worth = {
         text: evidence(counts.rate or 0.0, counts.evaluable, before.rate or 0.0)

@@ -109,8 +109,8 @@ def tolerances(search: Search, chosen: Sequence[Grouping]) -> list[Candidate]:
 
 
 def averages(search: Search, chosen: Sequence[Grouping]) -> list[Candidate]:
-    """For each grouping, the multiples of its group's average that a value seldom exceeds or falls below, if it does so far more
-    often by chance."""
+    """For each grouping, multiples of the group's average that values seldom exceed, or seldom fall below, although by chance they
+    often would."""
     cases = [case for case in chosen if float(case.measured.ordered()[0][0]) > 0]
     candidates = []
     by_chance = together(search, [_against_average(SHUFFLED, number, case) for number, case in enumerate(cases)])

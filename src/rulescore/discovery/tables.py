@@ -100,7 +100,7 @@ def _is_about(rule: Rule, attribute: str | None) -> bool:
 
 
 def audited(setting: Setting, rows: Rows, texts: Sequence[str]) -> list[Counts]:
-    """The counts of rules over the rows, as an audit gives them."""
+    """The counts of rules over the rows; an audit gives the same."""
     if not texts:
         return []
     source = Source("<discovered>", "".join(f"{text}.\n" for text in texts))

@@ -91,7 +91,8 @@ def follow_environment() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What an engine can do and what it does well. Code that depends on a capability tests for it, never for the engine."""
+    """The abilities of an engine, and the ways of work that suit it. Code that depends on a capability tests for it, never for the
+    engine."""
 
     fetches_rows: bool = True
     """We may bring any number of rows here: contributions, and values to sort or to take a tolerance from. Without it results come
@@ -162,7 +163,7 @@ class Engine(ABC):
 
     @abstractmethod
     def explain(self, sql: str) -> str:
-        """The engine's plan for a query in its own dialect, as the engine writes it. The query is not run."""
+        """The engine's plan for a query in its own dialect, in the engine's own words. The query is not run."""
 
     @abstractmethod
     def cancel(self) -> None:

@@ -60,7 +60,7 @@ class Catalogue(ABC):
 
     @abstractmethod
     def find(self, table: str) -> TablePath:
-        """The parts of a table's name, as statements give them. InputError if there is no such table."""
+        """The parts of a table's name, for statements. InputError if there is no such table."""
 
     @abstractmethod
     def columns(self, path: TablePath) -> dict[str, StoredColumn]:

@@ -19,8 +19,8 @@ MEBIBYTE = 1 << 20
 _UNITS = {"": 1, **{letter: 1000**power for power, letter in enumerate("KMGT", 1)}}
 _BINARY_UNITS = {f"{letter}I": 1024**power for power, letter in enumerate("KMGT", 1)}
 
-# The least share of the engine, enough for some thousand facts; the memory that loading takes outside the engine; and the least
-# change for which we change the share.
+# Three amounts. The engine gets at least the first, which is enough for some thousand facts. Loading takes the second outside the
+# engine. We leave the engine's share unchanged if the change would be less than the third.
 _LEAST = 32 * MEBIBYTE
 _LOADING = 80 * MEBIBYTE
 _NOTABLE = 4 * MEBIBYTE

@@ -101,7 +101,7 @@ CODES = {
     "W502": "a model is unmeasured: none of its predictions is of a predicate that stands in a rule which can be refuted",
     "W503": "a rule is declared hard, and the data break it",
     "E504": "a file is not a saved result that we can read",
-    "W504": "most violations of hard rules are of rules with few cases in the data",
+    "W504": "most violations of hard rules break rules with few cases in the data",
     "W506": "rules of one name differ between two results",
     "E507": "results cannot be compared",
     "E512": "an argument has the wrong type",

@@ -230,7 +230,7 @@ class RulescoreWarning(UserWarning):
 
 
 class InputError(RulescoreError):
-    """Rules, data or options that cannot be used as they are. Its text shows the first problems of each code.
+    """Rules, data or options that we cannot use. Its text shows the first problems of each code.
 
     Args:
         problems: Every problem, each with its code, place, notes and helps.

@@ -27,7 +27,7 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def visible_lines(text: str) -> str:
-    """The same for text of several lines."""
+    """A text of several lines, spelt out in the same way."""
     return visible(text, keep="\n\t")
 
 
@@ -137,7 +137,7 @@ def meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def meant_file(path: Path, shown: Path | None = None) -> tuple[str, ...]:
-    """The same for a missing file, if a file in its folder has a similar name. `shown`: the path as the user wrote it."""
+    """A line of help for a missing file, if a file in its folder has a similar name. `shown`: the path as the user wrote it."""
     neighbours = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
     close = suggestion(path.name, neighbours)
     return () if close is None else (f"did you mean `{(shown or path).with_name(close)}`?",)

@@ -68,7 +68,7 @@ def _read_line(source: Source, start: int, line: str) -> Rule:
 
 
 def _rule(head: Atom, body: list[Atom], confidence: str, correct: str, at: int, span: Span) -> Rule:
-    # We pass arguments by position: by name, calls take half as long again.
+    # We pass arguments by position: by name, calls take one and a half times as long.
     return Rule(head, And(tuple(body), span), None, None, 1.0, None, (), share(confidence, at), int(correct), span)
 
 

@@ -58,7 +58,7 @@ def denial(compared: Sequence[TupleComparison], table: TableName, span: Span) ->
     cells = [cell for comparison in compared for cell in (comparison.left, comparison.right) if isinstance(cell, TupleCell)]
     rows = list(dict.fromkeys(cell.row for cell in cells))
     if len(rows) > 2 or not cells:
-        raise MisreadError("a constraint is about one row or two")
+        raise MisreadError("a constraint compares one row or two")
     determined = _determined(compared, table)
     apart = len(rows) == 2 and (determined is not None or not any(_differ(comparison) for comparison in compared))
     keys = [TupleCell(row, attribute) for row in rows for attribute in table.key] if apart else []

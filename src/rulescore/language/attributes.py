@@ -56,7 +56,7 @@ def _name(token: Token) -> str | None:
 
 
 def _checked(cursor: Cursor, tree: _Tree) -> _Tree:
-    """The tree. Raises if it speaks of more than the attributes of one row."""
+    """The tree. Raises if it has anything but the attributes of one row."""
     for node in nodes_in(tree):
         match node:
             case Atom() | RowAtom() | Aggregate() | Let():

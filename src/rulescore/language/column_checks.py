@@ -56,7 +56,7 @@ class Columns:
     span: Span
 
     def words(self, *names: str) -> str:
-        """These columns, or all, as the user writes them."""
+        """These columns, or all of them, in the form that the user writes."""
         (first, *more) = names or self.names
         if not more and is_word(self.table) and is_word(first):
             return f"{self.table}.{first}"
@@ -77,7 +77,7 @@ class ColumnCheck:
 
 
 def read_column_check(cursor: Cursor) -> list[ColumnCheck]:
-    """The check at the cursor, up to its full stop: a rule for each column that it is about."""
+    """The check at the cursor, up to its full stop: a rule for each of its columns."""
     columns = _read_columns(cursor)
     return _READERS[cursor.advance().text](cursor, columns)
 
@@ -260,7 +260,7 @@ def _ordered(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
     cursor.finish("`.`")
     if len(columns.names) < 2:
         advice = f"write `{columns.table}({columns.names[0]}, …) ordered.`"
-        raise cursor.failure("E116", "`ordered` is about two columns or more", columns.span, help=advice)
+        raise cursor.failure("E116", "`ordered` takes two columns or more", columns.span, help=advice)
     checks = []
     for least, most in pairwise(columns.names):
         variables = _variables(least, most)

@@ -73,8 +73,8 @@ class Ontology:
 
 
 def read_ontology(triples: Iterable[Triple], beside: Surroundings = ALONE) -> Ontology:
-    """The rules and declarations of an ontology. Each stands once, however often the file says it. `beside`: what other files say
-    that shapes need to know."""
+    """The rules and declarations of an ontology. Each stands once, even if the file says it several times. `beside`: what other
+    files say that shapes need to know."""
     graph = Graph(triples, beside)
     statements: list[Statement] = []
     left_out: list[NotUnderstood] = []

@@ -73,8 +73,8 @@ EVERY_RULE = RuleChoice()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RuleSource(Source):
-    """`format`: the one the user names; None if we recognise it by the text. `digest`: of the bytes that were read from a file,
-    with their number. `triples`: an ontology's. `prefixes`: its abbreviations, by the IRIs that they stand for."""
+    """`format`: the format that the user names; None if we recognise it by the text. `digest`: of the bytes that were read from a
+    file, with their number. `triples`: an ontology's. `prefixes`: its abbreviations, by the IRIs that they stand for."""
 
     format: str | None = field(default=None, kw_only=True)
     choice: RuleChoice = field(default=EVERY_RULE, kw_only=True)
@@ -106,8 +106,8 @@ class Reading:
 def read_rules(
     sources: Iterable[Source], tables: Sequence[TableName] = (), facts: Callable[[], Surroundings] = Surroundings
 ) -> Reading:
-    """The statements of several files, in order. Raises InputError with every problem in any of them. `tables`: those that
-    denial constraints may be about. `facts`: what the facts say that shapes ask for."""
+    """The statements of several files, in order. Raises InputError with every problem in any of them. `tables`: the tables that
+    denial constraints may use. `facts`: what the facts say that shapes ask for."""
     read: list[Statement] = []
     told: list[Diagnostic] = []
     problems: list[Diagnostic] = []
@@ -167,7 +167,7 @@ def _refuse_unknown(source: Source) -> None:
         raise InputError(
             Diagnostic(
                 "E151",
-                "these are neither rules of the rule language nor of a tool that is known",
+                "these are no rules of the rule language, and no rules of a known tool",
                 Span(source, *line.span()).place(),
                 notes=(
                     "a rule is `head <- body.`",

@@ -86,7 +86,8 @@ class UnfitError(Exception):
 
 
 def mostly(pattern: str) -> Callable[[Sequence[str]], bool]:
-    """Recognises lines of which more than half match, so we report a broken line and do not take it for another format."""
+    """Recognises a text if more than half of its lines match. So we report a broken line, and do not take the text for another
+    format."""
     match = re.compile(pattern).match
     return lambda lines: 2 * sum(1 for line in lines if match(line)) > len(lines)
 

@@ -105,7 +105,8 @@ class Conditions:
     # Failures
 
     def value_failures(self, shape: Node, value: Thing) -> Iterator[Failure | UnsayableError]:
-        """The ways in which a value fails what a shape says of each value, whether it is a focus node or a value of its path."""
+        """The ways in which a value fails the demands of a shape on each value. The value is a focus node or a value of its
+        path."""
         for predicate, argument in self.graph.said_of(shape):
             if predicate.startswith(SHACL) and predicate not in SILENT:
                 name = predicate.removeprefix(SHACL)
@@ -167,7 +168,7 @@ class Conditions:
             yield self.some(path, focus, value, Not(self.conforms(part, value)))
 
     def property_failures(self, shape: Node, path: Path, focus: Thing, name: str, argument: Node) -> Iterator[Condition]:
-        """How a focus node fails what a shape says of the values of its path together."""
+        """The ways in which a focus node fails the demands of a shape on all values of its path together."""
         value = self.fresh.variable("V")
         match name, argument:
             case "minCount", Literal(text) if text.isdecimal():
@@ -225,7 +226,7 @@ class Conditions:
         return path.number(focus, Operator.AT_LEAST, 1, self.fresh, *tests, value=value)
 
     def unequal(self, focus: Thing, argument: Node) -> Condition:
-        """A focus node is not the one value of a property."""
+        """A condition: a focus node is not the only value of a property."""
         if not isinstance(argument, Iri):
             raise UnsayableError("with an odd value")
         value = self.fresh.variable("V")

@@ -28,7 +28,7 @@ MANY = ("zeroOrMorePath", "oneOrMorePath")
 
 
 class UnsayableError(Exception):
-    """A rule cannot say this. `what`: in words, without what it is about."""
+    """A rule cannot say this. `what`: the reason in words, without the name of the shape."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)

@@ -214,7 +214,7 @@ Head = Atom | RowAtom | Test | Comparison | Membership | Not | And | Or | Falsit
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a violation of a rule is about: a thing, a path from it as SPARQL writes paths, and a value at the end of the path."""
+    """The subject of a rule's violations: a thing, a path from it as SPARQL writes paths, and a value at the end of the path."""
 
     focus: Variable | Constant
     path: str | None = None
@@ -223,7 +223,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`confidence` and `support`: figures of the program that found the rule. `about`: what its violations are about."""
+    """`confidence` and `support`: figures of the program that found the rule. `about`: the subject of its violations."""
 
     head: Head
     body: And
@@ -261,11 +261,11 @@ class Refuting(ABC):
 
     @abstractmethod
     def refutations(self, predicate: str, arity: int) -> Iterator[Refute]:
-        """What refutes facts of one of its predicates; nothing if it is about another number of arguments."""
+        """The statements that refute facts of one of its predicates; none if it applies to another number of arguments."""
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What it says of predicates with their arguments, a head first."""
+        """The content of the declaration, as predicates with their arguments; a head comes first."""
         return ()
 
     def parts(self) -> Iterator[Refuting]:
@@ -277,7 +277,8 @@ class Refuting(ABC):
         return ()
 
     def example(self) -> Refute | None:
-        """One statement that it is short for, of two arguments if it does not say how many; None if it is about all predicates."""
+        """One statement that it is short for. It has two arguments if the declaration does not say how many. None if the
+        declaration applies to all predicates."""
         predicate, *_ = self.refuted
         arity = next((atom.arity for atom in self.conditions if isinstance(atom, Atom)), 2)
         return None if predicate is None else next(self.refutations(predicate, arity), None)

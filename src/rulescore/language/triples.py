@@ -187,7 +187,7 @@ def denial(name: str, *body: Condition) -> Rule:
 
 
 def constraint(name: str, head: Head, *body: Condition) -> Rule:
-    """A hard rule, however often the data violate it."""
+    """A hard rule, even if the data violate it."""
     return Rule(head, And(body), name, Kind.HARD)
 
 

@@ -247,7 +247,8 @@ def load(
 def _checked(
     engine: Engine, stages: Mapping[str, Staging], tables: Mapping[str, LoadedTable], mentioned: Callable[[str], bool]
 ) -> tuple[dict[str, int], tuple[Diagnostic, ...]]:
-    """The arity of every predicate in the data, and warnings about how we read its sources. Raises InputError for what is wrong."""
+    """The arity of every predicate in the data, and warnings about how we read its sources. Raises InputError if a source was
+    probably misread."""
     rows = row_counts(engine, stages)
     arities = predicate_arities(rows)
     _refuse_clashes(rows, tables)

@@ -32,7 +32,7 @@ _WITHOUT_BLANKS = ("remove the blanks beside the delimiters",)
 
 @dataclass(slots=True)
 class SourceReading:
-    """What a source holds. `whole`: the source that the user named, of which this may be a part. `model`: the model whose
+    """What a source holds. `whole`: the source that the user named. This reading may be a part of it. `model`: the model whose
     predictions these are. `query`: the rows of a table that the engine reads in place; we ask for its predicates and its first row
     only if need be."""
 
@@ -72,8 +72,8 @@ def table_reading(facts: FactTable, counts: InPlace, model: int | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """The predicates of all data with the number of their rows, those that have facts, and whether rules or declarations mention a
-    predicate."""
+    """The predicates of all data with their numbers of rows, the predicates that have facts, and whether rules or declarations
+    mention a predicate."""
 
     rows: Mapping[str, int]
     of_facts: frozenset[str]
@@ -208,7 +208,7 @@ def _first_lines(readings: Sequence[SourceReading], occurrences: Occurrences) ->
         in_text = isinstance(reading.guess, FirstLine)
         yield Diagnostic(
             "W325",
-            f"the first {'line' if in_text else 'row'} may be a header: nothing else speaks of `{atom.predicate}`",
+            f"the first {'line' if in_text else 'row'} may be a header: nothing else mentions `{atom.predicate}`",
             Place(reading.origin, 1 if in_text else None),
             notes=_read_as(atom, None),
             helps=(*_columns_help(reading.guess), "if it is a fact, say so: `--no-header`, or `header = false`")
@@ -227,7 +227,7 @@ def _rows_of_names(engine: Engine, readings: Sequence[SourceReading], occurrence
     for reading in readings if alone else ():
         if reading.query is not None and reading.guess is None:
             for name in sorted(_predicates(engine, reading).intersection(alone)):
-                message = f"a row may be a header: nothing else speaks of `{name}`"
+                message = f"a row may be a header: nothing else mentions `{name}`"
                 helps = (_leave_out(name, reading.arity),)
                 yield Diagnostic("W325", message, Place(reading.origin), helps=helps, severity=Severity.WARNING)
 

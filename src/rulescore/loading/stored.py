@@ -162,7 +162,7 @@ def _checked(engine: Engine, facts: FactTable, stored: StoredFacts) -> dict[str,
 
 @dataclass(frozen=True, slots=True)
 class StoredRows:
-    """Ids or predictions that the engine reads in place. `columns`: their names and types, as statements know them."""
+    """Ids or predictions that the engine reads in place. `columns`: their names and types in statements."""
 
     origin: str
     columns: pa.Schema
@@ -199,7 +199,7 @@ def stored_table(path: TablePath, schema: pa.Schema, only: tuple[ColumnIn, ...] 
 
 
 def read_natively(engine: Engine, setting: Setting) -> Setting:
-    """The setting, with every source that the engine can read by itself replaced by a table of the engine's."""
+    """The setting. Each source that the engine can read without our help is replaced by a table of the engine."""
     return with_sources(setting, lambda _, __, facts: _native_facts(engine, facts), lambda _, __, rows: _native_rows(engine, rows))
 
 
@@ -258,7 +258,7 @@ def _form(request: Request) -> object | None:
     from pyarrow import parquet
 
     try:
-        # Python opens files of any name, Arrow only those whose name is UTF-8.
+        # Python opens files of any name, Arrow only files whose name is UTF-8.
         with request.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
             schema, rows = file.schema_arrow, file.metadata.num_rows
         layout = resolve(schema.names, len(schema.names), request)
@@ -357,7 +357,7 @@ def offenders(engine: Engine, query: Select, types: Sequence[ValueType] = ()) ->
 
 
 def shown_value(value: object, kind: ValueType) -> str:
-    """The text of a value, which is given as an engine holds it."""
+    """The text of a value that an engine returned."""
     return _value_text(restored(value, kind))
 
 

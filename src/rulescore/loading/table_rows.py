@@ -143,7 +143,7 @@ class TableLoader:
         self._problems.append(Diagnostic(code, message, place, notes=notes, helps=helps))
 
     def _schema(self, table: KeyedTable) -> pa.Schema | None:
-        """The columns of a table as its source has them."""
+        """The columns of a table in its source."""
         try:
             if isinstance(table.rows, RowStream):
                 return table.rows.schema()
@@ -189,7 +189,7 @@ class TableLoader:
         return sql.StoredTable((database, *known[full]), {})
 
     def _attached(self, path: Path) -> str:
-        """The name under which a database file is attached, which we do once."""
+        """The name under which we attach a database file. We attach it once."""
         database = self._databases.get(path)
         if database is None:
             database = name(f"database_{len(self._databases)}")

@@ -165,9 +165,9 @@ def _named_in_errors(rows: TableRows) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """The predictions of a table's target: how many each model makes and how many rows it covers, by its number, and the type that
-    holds both them and the observed values. Integers mixed with fractions become floats. If no float equals one of the integers
-    (`inexact`), all become keys of constants."""
+    """The predictions of a table's target: for each model's number, how many predictions it makes and how many rows it covers; and
+    a type that fits both predictions and observed values. Integers mixed with fractions become floats. If no float equals one of
+    the integers (`inexact`), all become keys of constants."""
 
     made: Mapping[int, int]
     covered: Mapping[int, int]

@@ -265,7 +265,7 @@ class Binder:
                 self.problems.extend(wildcard_problems(node))
 
     def aggregate(self, aggregate: Aggregate, outer: Collection[str]) -> list[DisjunctPart]:
-        """The ways for the condition of an aggregate to hold, each of which must bind the aggregate's own variables."""
+        """The ways for the condition of an aggregate to hold. Each must bind the aggregate's own variables."""
         parts = self._parts(aggregate.condition, outer)
         self._check_wildcards(parts)
         inner = self.inner_variables(aggregate)
@@ -279,7 +279,7 @@ class Binder:
         return 0 in self.homes.get(name, {0})
 
     def outside_aggregates(self) -> set[str]:
-        """The variables of the rule itself: those that occur outside of aggregates."""
+        """The variables of the rule itself: the variables that occur outside aggregates."""
         return {name for name, homes in self.homes.items() if 0 in homes}
 
     def inner_variables(self, aggregate: Aggregate) -> set[str]:

@@ -118,7 +118,7 @@ def with_themselves(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
 
 
 def _one_fact(rule: Rule) -> tuple[Condition, Condition] | None:
-    """Two atoms of the body that can be one fact. That fact makes both sides of the head the same."""
+    """Two atoms of the body that can be one fact. If they are one fact, both sides of the head are equal."""
     head = rule.head
     if not isinstance(head, Comparison) or head.operator not in {Operator.EQUAL, Operator.AT_MOST, Operator.AT_LEAST}:
         return None
@@ -223,7 +223,7 @@ def structure(program: Program, names: Iterable[str], known: Names) -> list[Diag
 
 
 def _defined_otherwise(program: Program) -> Iterator[Diagnostic]:
-    """Errors for definitions of what is defined already, and of parts of what is defined."""
+    """Errors for definitions of predicates that are defined already, and for definitions made of defined predicates."""
     for statement in program.declarations:
         if isinstance(statement, Definition):
             name, fact = statement.head.predicate, statement.fact.predicate

@@ -40,7 +40,8 @@ class RelationColumn:
 
 
 def may_equal(kind: ValueType, kinds: AbstractSet[ValueType]) -> bool:
-    """Whether a value of a type can equal a value of one of these types. Of two different types, only integers and floats can."""
+    """Whether a value of a type can equal a value of one of these types. If the types differ, only integers and floats can be
+    equal."""
     return kind in kinds or bool(kind in NUMBERS and NUMBERS & kinds)
 
 
@@ -49,8 +50,8 @@ class Relation:
     """A predicate of facts, with columns `a0`, `a1`, …, or a table with a key.
 
     `predicted` has the columns of `observed` and the number of the `prediction`; for facts also `observed`, whether the fact is
-    observed already. A prediction takes part in an atom that names one of the columns `from_prediction`. `attributes`: all of a
-    table, including those that no rule uses."""
+    observed already. A prediction takes part in an atom that names one of the columns `from_prediction`. `attributes`: all
+    attributes of a table, including attributes that no rule uses."""
 
     name: str
     columns: Mapping[str, RelationColumn]

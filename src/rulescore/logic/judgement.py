@@ -373,7 +373,8 @@ class _Refuted:
 
 
 def formula_predicates(rules: Iterable[Rule], declared: Declared) -> set[str]:
-    """The predicates that rules read that are not Horn rules, with those that can refute their heads, defined or of facts."""
+    """The predicates that rules other than Horn rules read, and the predicates that can refute their heads. These predicates may be
+    defined or have facts."""
     named = {name for rule in rules for name in named_in(rule)}
     predicates = set(named)
     for declaration in declared.declarations:

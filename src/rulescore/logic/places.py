@@ -178,8 +178,8 @@ def computed_variables(statement: Rule | Refute, others: Iterable[str] = ()) -> 
 
 
 def typed_by_body(refute: Refute) -> Refute:
-    """The same statement with other names in its head for variables that it computes with and that its body's atoms bind, too. Then
-    we compute with the type of the places in the body, even if the head's argument has another type."""
+    """The same statement with other names for some variables of its head: the variables that it computes with and that atoms of its
+    body also bind. Then we compute with the type of the places in the body, even if the head's argument has another type."""
     nodes = nodes_in(refute.body, negations=False, aggregates=False)
     atoms = [node for node in nodes if isinstance(node, RowAtom) or (isinstance(node, Atom) and node.predicate not in DECIDABLE)]
     bound = {term.name for atom in atoms for term in atom.terms if isinstance(term, Variable)}
@@ -192,7 +192,7 @@ def typed_by_body(refute: Refute) -> Refute:
 
 
 def _variable_names(*expressions: Expression) -> set[str]:
-    """The variables outside of aggregates. Those inside have values of their own."""
+    """The variables outside of aggregates. Variables inside aggregates have values of their own."""
     return {variable.name for expression in expressions for variable in variables_in(expression, aggregates=False)}
 
 

@@ -43,12 +43,12 @@ def size_of(node: Node, known: Mapping[str, Size]) -> Size:
 
 
 def _parts(node: Node) -> Iterable[Node]:
-    """The parts of a node without the constants of a set: they do not grow, however many there are."""
+    """The parts of a node without the constants of a set, because constants never grow."""
     return (node.value,) if isinstance(node, Membership) else parts(node)
 
 
 def sizes_of(values: Mapping[str, Expression], known: dict[str, Size]) -> Iterator[tuple[str, Size]]:
-    """The sizes of abbreviations, each of which may use those before it. Adds each size to `known`."""
+    """The sizes of abbreviations. Each may use the abbreviations before it. Adds each size to `known`."""
     for name, value in values.items():
         known[name] = size_of(value, known)
         yield name, known[name]

@@ -58,8 +58,8 @@ _OPPOSITE = {
 @dataclass(frozen=True, slots=True)
 class Proximity:
     """The rule compares any two rows of a relation with equal `groups`: `abs(value - value') operator limit`. `row` reads one row,
-    of which `tests` must hold. `distinct`: the rule does not compare a row with itself. `denial`: the comparison is in the body of
-    a denial constraint, so every pair for which it is true is refuted."""
+    and `tests` must hold for it. `distinct`: the rule does not compare a row with itself. `denial`: the comparison is in the body
+    of a denial constraint, so every pair for which it is true is refuted."""
 
     row: ResolvedAtom
     tests: tuple[Judgement, ...]

@@ -91,13 +91,13 @@ class Declared:
 
     @property
     def groups(self) -> Iterator[tuple[str, ...]]:
-        """Sets of predicates of which no two hold of the same arguments."""
+        """Sets of predicates, no two of which hold of the same arguments."""
         yield from self.declared_groups
         yield from self.extracted
 
     @property
     def declared_groups(self) -> Iterator[tuple[str, ...]]:
-        """The groups without the extracted pairs, of which there may be as many as pairs of predicates."""
+        """The groups without the extracted pairs. There may be as many extracted pairs as pairs of predicates."""
         return (group.predicates for group in self.declarations if isinstance(group, IncompatibleGroup))
 
     @cached_property

@@ -41,8 +41,8 @@ class TableShape:
         return frozenset(name for name in self.attributes if target in self.base_of(name)) if target else frozenset()
 
     def base_of(self, attribute: str, above: tuple[str, ...] = ()) -> Iterator[str]:
-        """The columns and reached attributes that an attribute is computed from; itself, if it is a column or reached. `above`: the
-        attributes that are computed from it, which come up again if a definition is circular."""
+        """The columns and reached attributes from which an attribute is computed. If it is a column or reached: itself. `above`:
+        the attributes that are computed from it, which come up again if a definition is circular."""
         definition = self.derived.get(attribute)
         if definition is None:
             yield attribute
@@ -64,9 +64,9 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What we read of a table. `kept`: the attributes that stay, in this order: key, target, those that rules name. `base`: the
-    columns and reached attributes from which we compute these and the hidden rows. `columns`: all columns that we read, also for
-    other tables."""
+    """What we read of a table. `kept`: the attributes that stay, in this order: the key, the target, the attributes that rules
+    name. `base`: the columns and reached attributes from which we compute these and the hidden rows. `columns`: all columns that we
+    read, also for other tables."""
 
     kept: tuple[str, ...]
     base: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""`rulescore candidates`: what every fact that is not there would contribute."""
+"""`rulescore candidates`: counts what every absent fact would contribute."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def candidates(
 ) -> None:
     """Count what every candidate contributes.
 
-    A candidate is a fact that is not observed. Prints for each rule how many candidates it is about, and how many would break it.
+    A candidate is a fact that is not observed. Prints for each rule how many candidates it concerns, and how many would break it.
     Contributions that are the same for every value of an argument count as one row.
     """
     from rulescore.cli.setting import COUNTING, load

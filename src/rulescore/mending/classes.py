@@ -65,7 +65,7 @@ class ClassTable:
             scores: The model's scores, rows by classes, such as `predict_proba` gives.
 
         Returns:
-            The classes, which rows moved, and which meet their rules.
+            The chosen classes, the rows that moved, and the rows that meet their rules.
 
         Raises:
             InputError: Scores have another shape or are NaN, or no rule is hard.
@@ -137,6 +137,6 @@ def class_table(
 
 
 def _shown(key: Any) -> tuple[str, ...]:
-    """The key of a row as contributions have it: texts, and the letters of their types."""
+    """The key of a row in the form of contributions: texts, and the letters of their types."""
     keys = [key_of(part) for part in (key if isinstance(key, tuple) else (key,))]
     return (*map(text_of, keys), types_of(keys))

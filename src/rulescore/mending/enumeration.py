@@ -134,7 +134,7 @@ class _Opponents:
 
 
 def _seated(session: Session, *, asked: bool = False) -> list[_Seated]:
-    """The seats of all rules, or (`asked`) those with an argument that a query can give."""
+    """The seats of all rules or, if `asked`, the seats with an argument that a query can give."""
     loaded = session.data.loaded
     distinct = conventions.distinct_variables(session.setting.scoring)
     opponents, all_seated = _Opponents(session), []
@@ -148,8 +148,8 @@ def _seated(session: Session, *, asked: bool = False) -> list[_Seated]:
 
 
 def estimate(session: Session, most: int, *, asked: bool = False) -> int:
-    """How many groundings the contributions of candidates have: of all, or (`asked`) of those that answer the loaded queries. The
-    statements keep no row, and we stop counting beyond `most`."""
+    """How many groundings the contributions of candidates have. All candidates count or, if `asked`, the candidates that answer the
+    loaded queries. The statements keep no row, and we stop counting beyond `most`."""
     loaded, engine, total = session.data.loaded, session.engine, 0
     _ = session.counter  # creates the table of incompatible predicates, which the statements below read
     for seated in _seated(session, asked=asked):

@@ -81,7 +81,7 @@ def _orders(rows: pa.Table) -> Iterator[list[int]]:
 
 
 def of_json(opening: Opening, request: Request) -> Lists:
-    """The lists of a file of JSON Lines. Its rows come back as they were, except for ranks and scores that change."""
+    """The lists of a file of JSON Lines. Its rows come back unchanged, except for ranks and scores that change."""
     shape = find_layout(json_lines(opening, request), request)
     layout, lines, problems = replace(shape.layout, names=(*shape.layout.names, PLACE)), [], []
     for line in json_lines(opening, request):

@@ -43,7 +43,7 @@ class Lists:
         return list(zip(self._keys(head), self._keys(self.layout.relation), self._keys(tail), strict=True))
 
     def values(self) -> list[tuple[object, object, object]]:
-        """Head, relation and tail of each row, as they are."""
+        """Head, relation and tail of each row, unchanged."""
         head, tail = self.layout.arguments
         assert self.layout.relation is not None
         columns = (self.rows.column(place).to_pylist() for place in (head, self.layout.relation, tail))

@@ -105,7 +105,7 @@ class NumberedTable:
         return _Sorted(keys, ids[order, 1 - end], rows.rule[order], rows.counts[order])
 
     def _order(self, relation: Integers, ids: Integers, end: int) -> tuple[Integers, Integers]:
-        """The sorted keys of relation and given entity, and the places from which they come."""
+        """The sorted keys of relation and given entity, and for each its place before sorting."""
         keys = relation * self.entities + ids[:, end]
         order = np.argsort(keys, kind="stable")
         return keys[order], order

@@ -43,7 +43,7 @@ def price_of(table: CandidateTable, known: Reasons, reasons: Sequence[Reason], v
         table: The table, which has the validation facts as candidates.
         known: Its reasons.
         reasons: The reasons that forbid a candidate.
-        valid: True facts; those that are observed do not count.
+        valid: True facts. Observed facts among them do not count.
     """
     contradicted = [(rule.name, rule.dataset.refuted, rule.dataset.evaluable) for rule in table.rules if rule.declared]
     if valid is None:
@@ -59,7 +59,7 @@ def _cause(known: Known) -> str:
 
 
 def unobserved(table: CandidateTable, facts: FactsLike) -> Iterator[Fact]:
-    """Facts as numbers, without those that are observed."""
+    """Facts as numbers, without the observed facts."""
     numbers, predicates = dict(table.numbers), dict(table.predicates)
     for batch in batches(facts):
         for predicate, keys, _ in read(batch):

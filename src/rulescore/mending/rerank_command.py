@@ -1,4 +1,4 @@
-"""`rulescore rerank`: moves answers that something speaks against behind the others."""
+"""`rulescore rerank`: moves answers that some reason forbids behind the others."""
 
 from __future__ import annotations
 

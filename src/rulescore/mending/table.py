@@ -260,7 +260,7 @@ class CandidateTable:
         relation_labels: Labels | None = None,
         reasons: Collection[str] | None = None,
     ) -> Any:
-        """Which answers to a batch of queries something speaks against.
+        """Mark the forbidden answers to a batch of queries.
 
         Args:
             heads: The heads, if tails are asked for: labels, or ids if `entities` says which.
@@ -289,7 +289,8 @@ class CandidateTable:
             reasons: The reasons that forbid a candidate; all unless given.
 
         Returns:
-            How many of the facts something speaks against, by rule or reason, and which rules are declared hard in vain.
+            How many of the facts would be forbidden, by rule or reason, and which rules are declared hard although the data
+            contradict them.
         """
         from rulescore.mending.price import price_of
         from rulescore.mending.reasons import AGAINST, Reasons, reasons_named

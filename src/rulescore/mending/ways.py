@@ -66,7 +66,7 @@ class _Classes:
         return slot
 
     def unite(self, left: Slot, right: Slot) -> bool:
-        """Make two slots equal. False if they are two constants."""
+        """Make two slots equal. Returns False if they are two different constants."""
         left, right = self.of(left), self.of(right)
         if left == right:
             return True

@@ -69,7 +69,8 @@ def lines_chart(
     log: bool = False,
 ) -> Any:
     """A line for each model, in a panel for each measure: of a table with the columns `at`, `model`, `measure` and `value`; nulls
-    are left out. `over`: what is varied; `measures`: their titles; `log`: by powers, if all of `at` is above 0."""
+    are left out. `over`: the title of the varied quantity. `measures`: the titles of the measures. `log`: use a logarithmic axis,
+    if all of `at` is above 0."""
     ours, theirs = published_rows(points, POINT_COLUMNS), published_rows(published, POINT_COLUMNS)
     names = list(dict.fromkeys(row["measure"] for row in ours))
     refuse_unknown(theirs, "measure", names)

@@ -88,7 +88,7 @@ _MOST_MARKS = 8
 _ALL_MARKED = 60
 """Every position of a line has a mark, if there are no more than this."""
 _MOST_LINEAR = 5
-# vl-convert brings the first font along. The others replace it on other machines. We load no font from an address.
+# The first font comes with vl-convert. The others replace it on other machines. We load no font from an address.
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
@@ -105,7 +105,7 @@ def labels(names: Iterable[str]) -> dict[str, str]:
 
 
 def rule_labels(rules: Sequence[RuleResult], names: Labels) -> dict[str, str]:
-    """A label for each rule, by its name: its own name or, if it has none, its text."""
+    """A label for each rule, by name. The label is the name that the user gave it or, without one, its text."""
     names = names.of_predicates(predicate for rule in rules for predicate in predicates_in(rule.info.text))
     titles = {rule.info.name: _shortened(rule_title(rule.info, names), _LONGEST_RULE) for rule in rules}
     taken: Counter[str] = Counter()

@@ -44,7 +44,7 @@ def _spelt(node: exp.Expr) -> Sql | None:
 
 
 def _double_text(value: Sql) -> Sql:
-    """A double as Python writes it; a whole one as the integer it is, to the last digit."""
+    """A double in Python's notation. A whole double is written as an integer, to the last digit."""
     is_whole = value == call("FLOOR", value)
     return case(
         (all_of(is_whole, value.abs() < constant(2.0**63)), written(value.big())),
@@ -116,7 +116,7 @@ def fit_casts(statement: exp.Expr) -> exp.Expr:
 
 
 def _fitting(node: exp.Expr) -> Sql | exp.Expr:
-    """A cast to a whole number, NULL if it has more than 64 bits; any other cast as it is."""
+    """A cast to a whole number, NULL if it has more than 64 bits. Other casts stay unchanged."""
     assert isinstance(node, exp.TryCast)
     if not node.to.is_type(exp.DType.BIGINT):
         return exp.Cast(this=node.this, to=node.to)

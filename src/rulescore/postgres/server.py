@@ -1,4 +1,4 @@
-"""A PostgreSQL server: its address, of which no message shows the password, and its tables and views."""
+"""A PostgreSQL server: its address and its tables and views. No message shows the password of the address."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _address(url: str) -> dict[str, Any]:
 
 
 class PostgresCatalogue(SchemaCatalogue):
-    """The tables and views of a PostgreSQL database, as the role sees them."""
+    """The tables and views of a PostgreSQL database that the role can see."""
 
     def __init__(self, engine: Engine, searched: Sequence[str]) -> None:
         """`searched`: the schemas of the role's search path, in order. The session itself no longer searches them."""
@@ -101,7 +101,7 @@ class PostgresCatalogue(SchemaCatalogue):
         return relations[0].schema, relations[0].name
 
     def _visible(self) -> dict[str, StoredRelation]:
-        """The tables that need no schema. Of several with one name: the table in the schema that is searched first."""
+        """The tables that need no schema. If several have one name: the table in the schema that is searched first."""
         return {
             relation.name: relation
             for schema in reversed(self._searched)

@@ -202,8 +202,8 @@ class WrittenSchema:
 
 
 def write_published(engine: Engine, setting: Setting, schema: str, *, replace: bool = False) -> WrittenSchema:
-    """Writes facts and predictions into a schema, and makes the schema if need be. InputError if one of the tables exists; with
-    `replace` we first drop those that we made before, but never others. We write all tables, or none."""
+    """Writes facts and predictions into a schema, and makes the schema if need be. InputError if one of the tables exists. With
+    `replace` we first drop the tables that we made before, but never other tables. We write all tables, or none."""
     _check_schema(schema)
     catalogue = published_catalogue(engine, schema)
     setting, _ = expanded(engine, setting)
@@ -221,7 +221,7 @@ def write_published(engine: Engine, setting: Setting, schema: str, *, replace: b
         told = f"it is not known whether schema `{schema}` was written; look, or run this again with `--replace`"
         raise EngineError(f"{told}: {error}") from error
     except EngineError as error:
-        raise EngineError(f"schema `{schema}` could not be written, and is as it was: {error}") from error
+        raise EngineError(f"schema `{schema}` could not be written, and is unchanged: {error}") from error
     return written
 
 

@@ -60,7 +60,7 @@ def table_names(wanted: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class PredicateTable:
-    """A predicate's table: where it is, what its tags mean, and whether its texts are keys of constants, as we write them."""
+    """A predicate's table: its place, the meaning of its tags, and whether its texts are keys of constants that we wrote."""
 
     path: tuple[str, str]
     observed: tuple[int, ...] = (OBSERVED,)

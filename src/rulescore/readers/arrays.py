@@ -110,9 +110,7 @@ def _plain_table(array: Array, origin: str) -> pa.Table:
         shape = " × ".join(f"{size:,}" for size in array.shape)
         raise _problem(f"an array of {shape} holds no triples", origin, ("they are three columns: head, relation, tail",))
     if array.dtype.kind in "iuf":
-        raise _problem(
-            "the array holds numbers, and rules speak of relations by their names", origin, (f"give the names: {_NAMED}",)
-        )
+        raise _problem("the array holds numbers, but rules name relations", origin, (f"give the names: {_NAMED}",))
     names = (*PARTS, "score", "rank")[: array.shape[1]]
     kinds = {"score": pa.float64(), "rank": pa.int64()}
     columns = {name: _column(array[:, place].tolist(), origin, kinds.get(name)) for place, name in enumerate(names)}
@@ -246,7 +244,11 @@ def _the_array(arrays: dict[str, Array], origin: str) -> Array:
     )
     raise InputError(
         Diagnostic(
-            "E322", f"the file holds {len(arrays):,} arrays, of which none are triples", Place(origin), notes=notes, helps=helps
+            "E322",
+            f"the file holds {len(arrays):,} arrays, and none of them holds triples",
+            Place(origin),
+            notes=notes,
+            helps=helps,
         )
     )
 

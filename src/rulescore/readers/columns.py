@@ -37,7 +37,7 @@ class ColumnTypeError(Exception):
 
 
 def parse_value(text: str, column_type: ColumnType) -> Value:
-    """The constant a text stands for. ValueError if it is not one of that type."""
+    """The constant a text stands for. ValueError if the text is no constant of that type."""
     match column_type:
         case ColumnType.STRING:
             return text

@@ -89,7 +89,7 @@ class InputFile:
         self._copy: Opening | None = None
 
     def version(self) -> FileVersion | None:
-        """The file as it was when it was first read or asked for; None for a pipe, and for a file that is gone."""
+        """The version of the file when we first read it or asked for it; None for a pipe, and for a file that is gone."""
         if self._version is None and not is_pipe(self.path):
             with suppress(OSError):
                 self._version = version_of(self.path, self.path.stat())

@@ -105,7 +105,7 @@ _SAMPLE_LINES = 50
 
 
 def recognised(file: Opening, request: Request) -> str | None:
-    """The format of the tool whose file this is, by its first lines; None if the user says how the file is written."""
+    """Which tool's format a file has, by its first lines; None if the user says how the file is written."""
     said = request.file
     if said.format is not None or said.layout is not None or said.columns or said.types or said.predicate is not None:
         return None
@@ -164,7 +164,8 @@ def read_foreign(form: str, file: Opening, request: Request) -> Iterator[FactBat
 
 
 def understood(form: str, file: Opening, request: Request) -> Iterator[Facts]:
-    """The facts of another tool's file, as its reader gives them. Raises one InputError for all lines that we do not understand."""
+    """The facts of another tool's file, from the reader of its format. Raises one InputError for all lines that we do not
+    understand."""
     reader = readers()[form]
     refuse_unfit(form, request)
     problems: list[Diagnostic] = []
@@ -206,7 +207,7 @@ def refuse_unfit(form: str, request: Request) -> None:
     if (file.predicate is not None) != reader.ONE_PREDICATE and not (reader.ONE_PREDICATE and request.in_folder):
         name = f"`NAME={request.origin}`, a mapping in Python, `predicates` in a project file"
         message = (
-            f"{reader.TITLE} holds the facts of one predicate, and nothing says of which"
+            f"{reader.TITLE} holds the facts of one predicate, but nothing names the predicate"
             if reader.ONE_PREDICATE
             else (f"{reader.TITLE} names its predicates, and another name is given")
         )
@@ -246,7 +247,7 @@ def _batch(facts: Facts, request: Request) -> FactBatch:
     return replace(batch, negative=facts.negative)
 
 
-# Files without facts: what they probably are by their first lines, and how to read them.
+# Says what files without facts probably are, by their first lines, and how to read them.
 
 
 _RULES = "give it as rules: `--rules FILE`, `rules` in a project file and in Python"

@@ -282,7 +282,7 @@ def _plain_moment(moment: pa.Array) -> object:
 
 
 def _shortened(value: object) -> str:
-    """A value as Python writes it; only the type of an integer that is too long to write."""
+    """A value in Python's notation. For an integer that is too long to write, only its type."""
     try:
         return repr(value)
     except ValueError:

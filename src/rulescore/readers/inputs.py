@@ -52,8 +52,8 @@ class InputKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Input:
     """One source. `of`: the model or table it belongs to. `size`: in bytes. `rows`: how many we read; for a rule file, its rules.
-    `sha256`: of the bytes of the file or of the text; if it is None, `reason` says why. `file`: the file that `digested` has yet
-    to read."""
+    `sha256`: the digest of the bytes of the file or of the text. If it is None, `reason` says why. `file`: the file that `digested`
+    has yet to read."""
 
     kind: InputKind
     name: str
@@ -65,7 +65,7 @@ class Input:
     file: FileVersion | None = field(default=None, repr=False, compare=False)
 
     def digested(self) -> Input:
-        """The same with its digest. Reads the file only now, since most results are never saved."""
+        """The input with its digest. Reads the file only now, since most results are never saved."""
         if self.file is None:
             return self
         try:

@@ -293,7 +293,8 @@ Normal = Callable[[Iterable[pa.RecordBatch], str], Iterator[pa.RecordBatch]]
 
 
 class JsonRows:
-    """A file of objects, read once. `types`: those that the user declares. `normal`: brings batches into the types that we use."""
+    """A file of objects, read once. `types`: the types that the user declares. `normal`: brings batches into the types that we
+    use."""
 
     def __init__(self, file: InputFile, request: Request, types: Mapping[str, ColumnType], normal: Normal) -> None:
         self._file, self._request, self._types, self._normal = file, request, types, normal

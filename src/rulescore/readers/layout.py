@@ -97,7 +97,8 @@ PREDICTION = "prediction"
 
 
 def key_columns(names: Sequence[str], key: tuple[str, ...], *, listed: bool = False) -> tuple[str, ...]:
-    """The columns that hold a key: those with its names or, for a key of one column, `id`; in a list of ids also the only one."""
+    """The columns that hold a key: the columns with its names or, for a key of one column, `id`. In a list of ids, also the only
+    column."""
     if len(key) == 1 and key[0] not in names:
         return ("id",) if names.count("id") == 1 else tuple(names) if listed and len(names) == 1 else key
     return key
@@ -236,7 +237,7 @@ def refuse_other_types(types: Iterable[str], names: Sequence[str], origin: str) 
     for name in types:
         if name not in names:
             notes = (f"the columns are {ticked(names)}",)
-            message = f"`types` speaks of `{name}`, which is not a column"
+            message = f"`types` names `{name}`, which is not a column"
             raise InputError(Diagnostic("E320", message, Place(origin), notes=notes, helps=meant(name, names)))
 
 
@@ -349,7 +350,8 @@ def _argument_order(names: Sequence[str] | None, columns: Sequence[int], request
 
 
 def _paired_arguments(names: Sequence[str]) -> list[int] | None:
-    """The order of two columns named as arguments, whatever the others are; the names of further arguments have numbers."""
+    """The order of two columns that are named as arguments. Other columns do not matter; the names of further arguments have
+    numbers."""
     plain = [plain_name(name) for name in names]
     for pair in _PAIRS:
         if all(plain.count(name) == 1 for name in pair):
@@ -410,7 +412,7 @@ def _types(names: Sequence[str], arguments: Sequence[int], labels: Sequence[str]
     if declared:
         unknown = next(iter(declared))
         helps = meant(unknown, [*labels, *names])
-        raise column_problem(request, f"`types` speaks of `{unknown}`, which is not an argument column", helps=helps)
+        raise column_problem(request, f"`types` names `{unknown}`, which is not an argument column", helps=helps)
     return types
 
 

@@ -67,7 +67,7 @@ def _columns(rows: Sequence[Sequence[str | None]], names: Sequence[str]) -> pa.R
 
 
 def unique(names: Iterable[str]) -> list[str]:
-    """Names of columns, of which no two are alike."""
+    """Names of columns, no two alike."""
     taken: list[str] = []
     for name in names:
         number = sum(known == name or known.rpartition(" ")[0] == name for known in taken)

@@ -50,7 +50,7 @@ class Syntax(StrEnum):
 
 
 class TermError(Exception):
-    """A term that we cannot use. `text`: the term as the file writes it, if it does."""
+    """A term that we cannot use. `text`: the text of the term in the file, if it has one there."""
 
     def __init__(self, message: str, text: str, code: str) -> None:
         super().__init__(message)
@@ -337,7 +337,7 @@ class _Terms:
 
 
 def _graph(quad: Quad) -> str:
-    """The graph of a statement: its IRI, or its blank node as it is written."""
+    """The graph of a statement: its IRI, or its blank node as written."""
     name = str(quad.graph_name)
     return name[1:-1] if name.startswith("<") else name if name.startswith("_:") else DEFAULT_GRAPH
 

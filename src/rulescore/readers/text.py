@@ -186,7 +186,7 @@ def read_text(file: Opening, request: Request) -> Iterator[FactBatch]:
 
 
 def first_line(rows: pa.RecordBatch, layout: Layout, dialect: TextDialect, request: Request) -> FirstLine | None:
-    """The first line of triples, if it may be a header: the user does not say, and it has neither score nor rank."""
+    """The first line of triples, if it may be a header: the user does not say whether it is, and it has neither score nor rank."""
     file = request.file
     if layout.relation is None or dialect.width != 3 or dialect.header is not None or file.header is not None or file.columns:
         return None
@@ -269,7 +269,7 @@ def _columns_by_name(request: Request) -> bool:
 
 
 def _guess_delimiter(sample: list[str], request: Request) -> str:
-    """The delimiter under which most lines have one number of columns; the first in the usual order if there are several."""
+    """The delimiter that gives most lines the same number of columns. If several do, the first in the usual order."""
     ending = request.path.with_suffix("").suffix if request.path.suffix == ".gz" else request.path.suffix
     marks = _BY_ENDING.get(ending, _DELIMITERS)
     fewest = min(headerless_widths(request), default=2)

@@ -1,4 +1,4 @@
-"""`rulescore repairs`: what rules say of each repaired cell."""
+"""`rulescore repairs`: judges each repaired cell by rules."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def repairs(choice: SettingChoice, limit: int | None, form: str, quiet: bool) ->
 
 
 def _listing(judged: list[JudgedRepair], most: int | None) -> Listing:
-    """All repairs in the order of their files or, if only some are shown, those that break most first."""
+    """All repairs in the order of their files. If only some are shown, repairs that break most come first."""
     from rulescore.repairs.judging import Verdict
     from rulescore.reporting.listing import CellKind, Column, Listing, counted
 

@@ -28,8 +28,8 @@ _OLD, _NEW = "old", "new"
 
 
 class Verdict(StrEnum):
-    """What rules say of a repair, compared with the value that it replaces. `UNJUDGED`: no rule could judge it. `UNCHANGED`: the
-    cell has this value already."""
+    """The verdict of rules on a repair, compared with the value that it replaces. `UNJUDGED`: no rule could judge it. `UNCHANGED`:
+    the cell has this value already."""
 
     BREAKS = "breaks"
     WORSE = "worse"
@@ -43,7 +43,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedRepair:
-    """A repair, with the counts of the old and of the new value over all rules. `rules`: those that the new value breaks."""
+    """A repair, with the counts of the old and of the new value over all rules. `rules`: the rules that the new value breaks."""
 
     model: str
     key: str
@@ -168,7 +168,7 @@ class _Repaired:
 
 
 def _names(rule: Rule, table: str, column: str) -> bool:
-    """Whether a rule speaks of a column."""
+    """Whether a rule mentions a column."""
     for condition in (rule.head, rule.body):
         for atom in atoms_in(condition):
             if isinstance(atom, Atom):

@@ -101,7 +101,8 @@ def _curve(evaluation: Evaluation) -> Figure | None:
 
 
 def _last_ranks(evaluation: Evaluation) -> dict[str, int]:
-    """The last rank of each model of which all predictions have a rank, and some a second: beyond it nothing is measured."""
+    """For each model whose predictions all have a rank, and some have a rank above 1: the last rank. Nothing is measured beyond
+    it."""
     table = evaluation.contributions_table
     if table is None or not table.num_rows:
         return {}

@@ -152,7 +152,7 @@ def _without_collecting() -> Iterator[None]:
 
 
 def page_of(evaluation: Evaluation, session: Lists | None, choice: ReportChoice) -> Page:
-    """The rules are ordered anew: those that say most come first."""
+    """The rules are ordered anew: the most informative rules come first."""
     measured = [model.name for model in evaluation.model_results if not model.unmeasured]
     telling = most_telling(evaluation.rule_results, measured, page.RULES_IN_HTML)
     first = {id(rule) for rule in telling}

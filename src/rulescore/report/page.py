@@ -63,7 +63,7 @@ class ModelsTable:
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """`text`: the rule, if it has a name besides."""
+    """`text`: the text of the rule, if it also has a name."""
 
     number: int
     name: str

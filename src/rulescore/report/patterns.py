@@ -1,5 +1,5 @@
-"""Counts what violations have in common: which relation should hold, and which is known instead. Also counts self-answers, `r(x,
-x)`."""
+"""Counts the patterns of violations: a relation that should hold, and the known relation that refutes it. Also counts self-answers,
+`r(x, x)`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports on two results: which rules got better or worse, which changes are beyond chance, and predictions that violate newly."""
+"""Reports on two results: rules that got better or worse, changes beyond chance, and new violating predictions."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ _RIGHT = {"violating_right": "right of violating", "others_right": "right of oth
 
 
 def accuracy_notes(accuracies: Sequence[ModelAccuracy]) -> tuple[str, ...]:
-    """How accuracy was measured: each way once, with its models if these are not all."""
+    """Sentences about how accuracy was measured. Each way is named once, with its models unless it holds for all."""
     ways: dict[str, list[str]] = {}
     for accuracy in accuracies:
         ways.setdefault(_way(accuracy), []).append(accuracy.model)

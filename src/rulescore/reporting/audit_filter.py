@@ -140,7 +140,7 @@ EVERY_RULE = AuditFilter()
 
 
 def in_order(rules: Iterable[RuleResult], order: Order, *, reverse: bool = False) -> list[RuleResult]:
-    """Rules that are equal by the order stay as they are written; undefined numbers are last in either direction."""
+    """Rules with equal numbers keep the order in which they are written. Undefined numbers come last in either direction."""
     if order is Order.FILE:
         return list(rules)[::-1] if reverse else list(rules)
     if order is Order.NAME:

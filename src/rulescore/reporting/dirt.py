@@ -40,7 +40,7 @@ def dirt_listing(by: str, places: Sequence[Dirty], total: int, most: int | None)
     whats = counted(len(places), what) if by != DirtyBy.ROWS else f"{len(places):,} different groups of rows"
     notes = [f"{counted(total, 'violation')}, which name {whats}"]
     if by == DirtyBy.ROWS:
-        notes.append("rows are named once, whatever their order; each order is a violation of its own")
+        notes.append("each set of rows is listed once, but each order of its rows is a violation")
     if len(shown) < len(places):
         notes.append(f"{len(places) - len(shown):,} more rows are not shown; `--limit N` shows more")
     return Listing("violations", _TITLES[DirtyBy(by)], columns, rows, notes=tuple(notes))

@@ -1,4 +1,4 @@
-"""Results as files, each of which appears complete, and as a folder that is swapped whole."""
+"""Writes results as files that appear complete, and as a folder that is swapped as a whole."""
 
 from __future__ import annotations
 
@@ -221,8 +221,8 @@ def _is_own_folder(path: Path) -> bool:
 
 
 def _discard(old: Path, target: Path) -> None:
-    """Removes a folder that was swapped out, but keeps files of others that the new folder lacks, and whatever a run does not
-    carry."""
+    """Removes a folder that was swapped out. Keeps other people's files that the new folder lacks, and everything that a run does
+    not carry over."""
     for entry in filter(_can_be_carried, _entries(old)):
         path, kept = Path(entry.path), target / entry.name
         if entry.name in OUR_FILES or _is_half_written(path) or _is_same(path, kept):

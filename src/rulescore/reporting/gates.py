@@ -214,7 +214,7 @@ def _models(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _rules(evaluation: Evaluation) -> Iterator[str]:
-    """The rules over the data, those with the highest rates first."""
+    """The rules over the data; the highest rates come first."""
     ordered = sorted(evaluation.rule_results, key=lambda rule: rule.dataset.rate or 0, reverse=True)
     counts = ((rule.info.name, rule.dataset) for rule in ordered)
     rows = ((code(name), f"{n.refuted:,}", f"{n.evaluable:,}", shown(n.rate, CellKind.RATE)) for name, n in counts)

@@ -16,7 +16,7 @@ Cell = str | int | float | None | tuple[str, ...] | Mapping[str, str]
 
 
 class CellKind(StrEnum):
-    """How a column is shown to people; other programs get the value as it is."""
+    """How a column is shown to people. Other programs get the plain value."""
 
     TEXT = "text"
     COUNT = "count"
@@ -39,7 +39,7 @@ class Audience(StrEnum):
 
 
 class ListingLayout(StrEnum):
-    """On a terminal: one line a row, or one block of lines a row if rows are mostly text."""
+    """On a terminal: one line for each row or, if rows are mostly text, one block of lines for each row."""
 
     ROWS = "rows"
     BLOCKS = "blocks"
@@ -70,7 +70,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`name` says in JSON what is listed; `figures` are values about the whole of it; `notes` are sentences for people. `beside`:
+    """`name`: the kind of listing, in JSON. `figures`: values about the whole listing. `notes`: sentences for people. `beside`:
     listings that people see below it: programs see the same in further columns. `best`: the best values of columns or rows. `lead`:
     sentences above its title: what the figures say in words."""
 
@@ -123,7 +123,7 @@ def of_all(part: int, whole: int) -> str:
 
 
 def share_of(part: int, whole: int) -> str:
-    """The same with the share: 53 of 5,878 (0.9%)."""
+    """A part of a number of things, with the share: 53 of 5,878 (0.9%)."""
     if not whole:
         return of_all(part, whole)
     share = part / whole

@@ -157,7 +157,7 @@ def _no_result(path: Path, why: str) -> Diagnostic:
 def _contributions(result: Path, document: Mapping[str, Any]) -> pa.Table | None:
     file, sha256 = document["contributions"]["file"], document["contributions"]["sha256"]
     if not file or Path(file).name != file:
-        raise InputError(_no_result(result, "it is damaged: `contributions.file` is not the name of a file beside it"))
+        raise InputError(_no_result(result, "it is damaged: `contributions.file` is not the name of a file next to it"))
     path = result.with_name(file)
     if not path.exists():
         return None

@@ -276,7 +276,7 @@ def _of_whom(names: Sequence[str], models: int) -> str:
 
 
 def _reasons_of_scores(scores: Iterable[Measure]) -> list[str]:
-    """The same for the scores of rules: each reason once, with the number of rules it is true of."""
+    """Why scores of rules are undefined or say nothing: each reason once, with the number of its rules."""
     reasons = Counter(reason for score in scores if (reason := why(score)) is not None)
     return [
         f"{mark} {'score undefined for' if mark == UNDEFINED else 'score of'} {counted(number, 'rule')}: {reason}"

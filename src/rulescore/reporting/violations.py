@@ -46,7 +46,7 @@ def sentence(violation: Violation) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Facts as sentences write them: without the quotes that a reader does not miss."""
+    """Facts in the form for sentences, without quotes that a reader does not miss."""
     return _QUOTED.sub(r"\1", text)
 
 
@@ -156,7 +156,7 @@ def _missed(compared: ComparedValues, head: str) -> str:
 
 
 def shown_margin(compared: ComparedValues) -> str:
-    """By how much, with its unit; date-times and durations as people say it: 2 h 5 min."""
+    """The margin with its unit. For date-times and durations it is written as 2 h 5 min."""
     if compared.distance is not None and type(compared.left) is not datetime.date:
         return spell_duration(compared.distance)
     number = shown(compared.margin, CellKind.VALUE)
@@ -305,8 +305,8 @@ def _of_shapes(rows: Sequence[Violation]) -> dict[str, Any]:
 
 
 def _of_predictions(facts: Sequence[Fact | None], keys: Keys, taken: Iterable[str]) -> dict[str, Any]:
-    """The columns to join predictions by: head, relation and tail; the key of a table and the value; or the arguments one by
-    one."""
+    """The columns by which users join violations with predictions: head, relation and tail; or the key of a table and the value; or
+    each argument."""
     columns: dict[str, list[Any]] = {"relation": [None] * len(facts)}
     for index, fact in enumerate(facts):
         if fact is None:

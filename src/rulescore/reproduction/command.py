@@ -35,7 +35,7 @@ _ENDINGS = {Format.JSON: "json", Format.CSV: "csv", Format.MARKDOWN: "md"}
     "--plots",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Also draw the published figures, with our values beside the published ones, into this folder.",
+    help="Also draw the published figures, with our values next to the published ones, into this folder.",
 )
 @quiet_option
 def reproduce(experiment: str, form: str, output: Path | None, plots: Path | None, quiet: bool) -> None:

@@ -142,8 +142,9 @@ def _models(printed: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
     notes = (
         "UniKER leaves out what it has inferred itself when it ranks (own filter); the usual filter leaves out known triples only",
         "CompGCN-turned: its answers to head queries with head and tail in each other's place. Observed, and no verdict: the "
-        "published RVS hard of CompGCN lies near this one",
-        "observed: the published RVS hard of UniKER lies near that of the usual filter, its Hits@1 and MRR near those of its own",
+        "published RVS hard of CompGCN is close to this one",
+        "observed: the published RVS hard of UniKER is close to our number with the usual filter, its Hits@1 and MRR to our "
+        "numbers with its own filter",
     )
     return Compared("models", "Models: published numbers and ours", "model", tuple(cells), _MODEL_REASONS, notes, both=False)
 
@@ -214,7 +215,8 @@ def _cases(printed: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
         Cause.UNKNOWN: Reason(_MODEL_REASONS[Cause.UNKNOWN].text, f"{show} CompGCN"),
     }
     notes = (
-        "observed: the published evaluable groundings of UniKER lie nearer to those of its own filter than of the usual one",
+        "observed: the published evaluable groundings of UniKER are closer to our number with its own filter than with the usual "
+        "filter",
         "brother brother sister: brother(X, Z) <- brother(X, Y), sister(Y, Z); "
         "aunt sister father: aunt(X, Z) <- sister(X, Y), father(Y, Z)",
     )
@@ -283,7 +285,7 @@ def _remarks(result: Result) -> tuple[str, ...]:
     return (
         f"{len(result.rule_results)} rules: the 41 of UniKER's file less five on aunts and uncles by marriage, and father(X, Y) <- "
         f"son(Y, X); every two relations are incompatible. By the appendix, {hard} have a dataset rate of 0.",
-        "Numbers are counted as the publication's appendix counts; those by its definition stand beside them.",
+        "Numbers are counted as the publication's appendix counts; numbers by its definition stand next to them.",
     )
 
 

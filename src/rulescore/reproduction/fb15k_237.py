@@ -287,7 +287,7 @@ def _remarks(by: Mapping[str, Result]) -> tuple[str, ...]:
         f"{len(by[APPENDIX].rule_results)} rules of ExpressGNN; relations are incompatible if no pair of entities has both. By the "
         f"appendix, {hard} rules are hard, {soft} soft, and {undetermined} undetermined: none of their groundings over the data "
         "can be judged.",
-        "Numbers are counted as the publication's appendix counts; those by its definition stand beside them.",
+        "Numbers are counted as the publication's appendix counts; numbers by its definition stand next to them.",
         "ExpressGNN trains on the test facts that it is ranked on; its rows are to be read with that.",
     )
 
@@ -295,8 +295,8 @@ def _remarks(by: Mapping[str, Result]) -> tuple[str, ...]:
 def _models(printed: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
     cells = tuple(cell for name, numbers in printed.items() for cell in _model_cells(name, numbers, by))
     notes = (
-        "all four aggregates stand beside the published two, and the mean of soft scores that is not weighed (mean of soft)",
-        "ExpressGNN-tails: of tail queries alone. Observed: the published Hits@1 and MRR lie near these",
+        "all four aggregates stand next to the published two, with the unweighed mean of soft scores (mean of soft)",
+        "ExpressGNN-tails: of tail queries alone. Observed: the published Hits@1 and MRR are close to these numbers",
     )
     return Compared("models", "Models: published numbers and ours", "model", cells, REASONS, notes)
 

@@ -24,7 +24,7 @@ from rulescore.language.syntax import And, Atom, Rule, Term
 
 
 def data_files(name: str, files: Iterable[str]) -> dict[str, Path]:
-    """Files of a data set, by their names; they may lie there compressed."""
+    """Files of a data set, by their names. The files may be compressed."""
     return {file: datasets.file(name, file) for file in files}
 
 

@@ -233,7 +233,7 @@ def _sizes(result: Result) -> dict[str, int]:
 
 
 def _points(at: Mapping[float, Scored]) -> pa.Table:
-    """The curve as a chart takes it, over percentages of ε: dataset rates by kinds of premises, and scores by models."""
+    """The curve over percentages of ε, in the form that charts need: dataset rates by kinds of premises, and scores by models."""
     rates = [
         (100 * factor, kind, "dataset_rate", rule.dataset.rate) for factor, (rules, _) in at.items() for kind, rule in rules.items()
     ]

@@ -57,8 +57,8 @@ class Dirty:
 
 
 def counted_by(by: DirtyBy, violations: Iterable[tuple[str, Cells]]) -> list[Dirty]:
-    """The rows, cells or groups of rows of these violations, each with its rule; those with the most violations first. A violation
-    counts once for a row, even if the row stands at several of its atoms."""
+    """The rows, cells or groups of rows of these violations. Each violation comes with its rule. Places with the most violations
+    come first. A violation counts once for a row, even if the row stands at several of its atoms."""
     counts: dict[Place, Counter[str]] = {}
     values: dict[Place, Value | None] = {}
     for rule, cells in violations:

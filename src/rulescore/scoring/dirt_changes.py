@@ -86,7 +86,7 @@ def _fewer(rule: str, here: Sequence[Dirty], there: Sequence[Dirty]) -> Iterator
 
 
 def place_changes(before: Sequence[Dirty], after: Sequence[Dirty]) -> list[PlaceChange]:
-    """Rows or cells that break rules in one of the data sets, those that changed most first."""
+    """Rows or cells that break rules in one of the data sets. The greatest changes come first."""
     first, second = ({place.place: place.total for place in places} for places in (before, after))
     changes = [PlaceChange(place, first.get(place, 0), second.get(place, 0)) for place in dict.fromkeys((*first, *second))]
     return sorted(changes, key=lambda changed: (-abs(changed.after - changed.before), -changed.before))

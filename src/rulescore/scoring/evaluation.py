@@ -158,8 +158,8 @@ CONTRIBUTIONS_SCHEMA = pa.schema(
 class Evaluation:
     """What was found. `contributions` has one row per model, rule and prediction that takes part in an evaluable grounding; the
     other tables are arithmetic on it. Undefined is null in every table. `run`: how it was made; None if somebody put it together by
-    hand. `accuracy_results`, `right_results`: none unless a truth was given. `labels`: names that people see, of which a saved
-    result has none."""
+    hand. `accuracy_results`, `right_results`: none unless a truth was given. `labels`: names that people see. A saved result has
+    none."""
 
     convention: str
     rule_results: tuple[RuleResult, ...]

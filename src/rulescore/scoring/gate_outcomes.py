@@ -110,7 +110,7 @@ def _of_rules(quantity: Quantity | RuleQuantity, counts: Sequence[tuple[RuleResu
 
 
 def counts_behind(rule: RuleResult, outcome: Outcome) -> Counts:
-    """The counts of a rule that an outcome is about: under its model, or over the data."""
+    """The counts of a rule for an outcome: under the outcome's model, or over the data."""
     return rule.dataset if outcome.model is None else rule.models[outcome.model].counts
 
 
@@ -134,7 +134,7 @@ def worst_rules(evaluation: Evaluation, outcome: Outcome, most: int = 3) -> tupl
 
 
 def _worst_over_data(evaluation: Evaluation, outcome: Outcome, most: int) -> tuple[RuleResult, ...]:
-    """The rules with the highest rates, or the one that the gate names."""
+    """The rules with the highest rates, or the rule that the gate names."""
     named = {quantity.rule for quantity in _looked_at(outcome.gate) if isinstance(quantity, OfRule)}
     rules = [rule for rule in evaluation.rule_results if rule.info.name in named or (not named and rule.dataset.refuted)]
     return tuple(sorted(rules, key=lambda rule: rule.dataset.rate or 0, reverse=True)[:most])

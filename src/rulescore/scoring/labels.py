@@ -74,8 +74,8 @@ def predicates_in(text: str) -> list[str]:
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """The shortest end of each name that no other name has: `contains` for `/location/location/contains`. Of a long end we leave
-    out the middle, if no other name then looks the same."""
+    """The shortest end of each name that no other name has: `contains` for `/location/location/contains`. We leave out the middle
+    of a long end, if no other name then looks the same."""
     every = list(dict.fromkeys(names))
     ends = Counter(end for name in every for end in set(_ends(name)))
     whole = {name: next((end for end in _ends(name) if ends[end] == 1), name) for name in every}

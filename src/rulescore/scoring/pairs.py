@@ -36,7 +36,7 @@ class PairCount:
 
     @property
     def probability(self) -> float:
-        """The same as a number from 0 to 1; 0 if it is too small for a float."""
+        """The probability as a number from 0 to 1; 0 if it is too small for a float."""
         return math.pow(10, -self.surprise)
 
 

@@ -60,7 +60,7 @@ class DataSummary:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """`date` is in UTC, by ISO 8601. `options` are plain values, as JSON has them."""
+    """`date` is in UTC, by ISO 8601. `options`: plain values of JSON's types."""
 
     rulescore: str
     date: str
@@ -70,7 +70,7 @@ class Run:
     inputs: tuple[Input, ...] = ()
 
     def digested(self) -> Self:
-        """The same with the digests of its inputs."""
+        """The run with the digests of its inputs."""
         return replace(self, inputs=tuple(entry.digested() for entry in self.inputs))
 
 
@@ -145,8 +145,9 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
-    """A rule as scoring sees it: its name and text, and what its author declared. `unrefutable`: nothing declared could ever refute
-    its head. `tautology`: its head stands in its body. `confidence`, `support`: as stated by the program that found the rule."""
+    """The description of a rule for scoring: its name, its text, and its author's declarations. `unrefutable`: nothing declared
+    could ever refute its head. `tautology`: its head stands in its body. `confidence`, `support`: as stated by the program that
+    found the rule."""
 
     name: str
     text: str
@@ -260,8 +261,8 @@ class RuleResult:
 class ModelResult:
     """`hard_score` and `soft_score` are the aggregates of the definition. `hard_mean` runs over hard rules with evaluable
     groundings only; `soft_mean` renormalises the shares over soft rules. `evaluable`: the evaluable groundings in which its
-    predictions take part. `findings`: None if single predictions were not counted. `violating_reason`: why the number of
-    predictions that violate a hard rule says nothing, if it does not."""
+    predictions take part. `findings`: None if single predictions were not counted. `violating_reason`: if the number of predictions
+    that violate a hard rule says nothing, the reason."""
 
     name: str
     predictions: PredictionCounts
@@ -275,7 +276,7 @@ class ModelResult:
 
     @property
     def unmeasured(self) -> bool:
-        """None of its predictions is of a predicate that stands in a rule which can be refuted."""
+        """Whether none of its predictions has a predicate of a rule that can be refuted."""
         return self.findings is not None and not self.findings.measured
 
     @property
@@ -305,7 +306,7 @@ class ModelResult:
 
     @property
     def concerned(self) -> int | None:
-        """How many of its new predictions are of a predicate that stands in a rule."""
+        """How many of its new predictions have a predicate that stands in a rule."""
         return None if self.findings is None else self.findings.concerned
 
     @property
@@ -320,7 +321,7 @@ class ModelResult:
 
     @property
     def unconcerned(self) -> int | None:
-        """How many of its distinct predictions are of predicates that stand in no rule."""
+        """How many of its distinct predictions have a predicate that stands in no rule."""
         return None if self.findings is None else sum(self.findings.unconcerned.values())
 
     @property

@@ -49,7 +49,8 @@ def separation(rule: RuleResult, models: Collection[str]) -> float:
 
 def most_telling(rules: Iterable[RuleResult], models: Collection[str], most: int | None = None) -> list[RuleResult]:
     """The rules that separate the models most or are broken most; then hard rules first, and the worst of each kind first. Half of
-    the places are kept for hard rules, of which every violation counts; undetermined rules, which no score counts, come last."""
+    the places are kept for hard rules, because every violation of them counts. Undetermined rules come last, because no score
+    counts them."""
     worst = sorted(
         rules,
         key=lambda rule: (
@@ -101,7 +102,7 @@ def few_cases(results: Sequence[RuleResult]) -> Iterator[Diagnostic]:
     most = [result for _, result in sorted(weak, key=lambda pair: -pair[0])]
     yield Diagnostic(
         "W504",
-        f"most violations of hard rules ({few:,} of {total:,}) are of rules with under {FEW_CASES} cases in the data",
+        f"most violations of hard rules ({few:,} of {total:,}) break rules with fewer than {FEW_CASES} cases in the data",
         notes=(
             *(_example(result) for result in most[:_MOST_EXAMPLES]),
             *([f"and {len(most) - _MOST_EXAMPLES:,} more"] if len(most) > _MOST_EXAMPLES else []),
@@ -287,7 +288,7 @@ def _soft_rule_score(dataset: Counts, counts: Counts) -> Measure:
         return Measure(None, "declared soft, but the data never contradict it: its dataset rate is 0")
     if not counts.evaluable:
         return Measure(None, "no prediction takes part in an evaluable grounding")
-    # One division of integers: correctly rounded however large the counts are.
+    # One division of integers is correctly rounded, even if the counts are large.
     return Measure((counts.refuted * dataset.evaluable) / (counts.evaluable * dataset.refuted))
 
 

@@ -1,1 +1,1 @@
-"""From a setting to its results: opened step by step, counted, listed, and remembered."""
+"""Opens a setting step by step, counts, lists violations, and remembers results."""

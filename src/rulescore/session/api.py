@@ -56,8 +56,8 @@ def score(
         functions: Registered predicates: Python functions by name.
         sql_rules: Rules in SQL, each a `SqlRule`.
         convention: The way of counting, "definition" or "appendix".
-        distinct_variables: Whether two variables must have two constants. None: as the convention has it.
-        roles: The roles in which predictions count. None: as the convention has them.
+        distinct_variables: Whether two variables must have two constants. None: the convention decides.
+        roles: The roles in which predictions count. None: the convention decides.
         weights: Weights of rules, by name.
         kinds: Kinds of rules, by name: "hard" or "soft".
         hard_needs: How many evaluable groundings a rule needs in the data to be hard because none of them breaks it.

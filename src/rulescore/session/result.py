@@ -104,7 +104,7 @@ class _Asked(ABC):
             )
 
     def explain(self, prediction: object, *, model: str | None = None) -> Explanation:
-        """Tell which rules a prediction breaks and with which facts, which it meets, and which it never touches.
+        """Tell which rules a prediction breaks, with the facts, which rules it meets, and which it never touches.
 
         Args:
             prediction: A tuple (head, relation, tail), an atom as text, a row's key, or a mapping such as a row of violations.
@@ -133,7 +133,7 @@ class Result(_Asked, Evaluation):
         model_results: Each model's scores, and what became of its predictions.
         summary: What was read: facts, predicates, constants, tables.
         warnings: What deserves a look.
-        contributions_table: `contributions`, or None if they are not here.
+        contributions_table: `contributions`, or None if this result does not have them.
         run: How the result came about: version, date, engine, options, inputs. None if somebody put it together by hand.
         accuracy_results: Each model's accuracy; none without a truth.
         right_results: Each model's right predictions; none without a truth.
@@ -537,7 +537,7 @@ def _unwritable(path: Path, reason: str) -> Diagnostic:
 
 
 def _warn(problems: Iterable[Diagnostic]) -> None:
-    """Warnings as Python has them, at the line outside of this package that asked for a result."""
+    """Gives Python warnings, at the line outside this package that asked for a result."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == "rulescore":
         level, frame = level + 1, frame.f_back
@@ -568,8 +568,8 @@ def _fact_of(session: Session, prediction: object, model: str | None) -> Atom:
 
 
 def _asked(session: Session, prediction: object) -> Atom | PredictedKey:
-    """A fact, or the key of a row whose target is predicted. Text is a fact if it is written as one; a mapping is a row of
-    violations, or of the user's own."""
+    """A fact, or the key of a row whose target is predicted. A text counts as a fact if it is written like a fact. A mapping is a
+    row of violations, or one of the user's rows."""
     if isinstance(prediction, str) and ("(" in prediction or not session.prediction_keys):
         return parse_atom(prediction)
     if isinstance(prediction, Mapping):

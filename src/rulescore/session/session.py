@@ -218,7 +218,7 @@ class Session(Violating):
         return labels_of(self.setting, [stream.prefixes() for stream in streams if stream.prefixes is not None])
 
     def refuse_unrefutable(self) -> None:
-        """Refuse rules of which none can be refuted: every model would be perfect.
+        """Refuse rules if nothing can refute any of them, because every model would be perfect.
 
         Raises:
             InputError: If there are such rules and the setting does not allow them.
@@ -264,7 +264,7 @@ class Session(Violating):
         return accuracies(self.inputs.setting)
 
     def _right(self, hard: Sequence[int]) -> tuple[RightPredictions, ...]:
-        """How many predictions are right, of those that violate one of the hard rules and of the others."""
+        """How many predictions are right: among the predictions that violate a hard rule, and among the others."""
         from rulescore.accuracy.reading import right_predictions
 
         return right_predictions(self.inputs.setting, self._violating(hard))

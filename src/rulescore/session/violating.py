@@ -73,8 +73,8 @@ class Violating(Counted):
         sample: int | None = None,
         seed: int = 0,
     ) -> Violations:
-        """Groundings whose head is refuted: of one model, of several or, if `model` is None, of the data; of all rules or one; the
-        first `limit` or a sample. The total counts all violations, even if the list is shorter."""
+        """Groundings whose head is refuted. They come from one model, from several or, if `model` is None, from the data; from all
+        rules or one. We list the first `limit`, or a sample. The total counts all violations, even if the list is shorter."""
         rules, asked = self._rule_numbers(rule), self._asked(model, prediction)
         with nullcontext() if rule is None else self._kept_open(rules[0]):
             counts = self._counts(rules, asked, every=rule is None)
@@ -133,8 +133,8 @@ class Violating(Counted):
 
     @property
     def refuting(self) -> dict[str, tuple[str, ...]]:
-        """The declarations that can refute the head of each rule, as they are written, by the rules' names; of pairs that we
-        extracted their number."""
+        """The declarations that can refute the head of each rule, as written, by the rules' names. For extracted pairs: their
+        number."""
         declared = [declaration for declaration in self.program.declarations if isinstance(declaration, Refuting)]
         heads = dict.fromkeys(head for head in self._heads if head is not None)
         by_head = {
@@ -212,7 +212,7 @@ class Violating(Counted):
         return self._finder.of_each(rule, asked, predictions, most)
 
     def _prediction_number(self, prediction: Atom | PredictedKey, model: str | None) -> int:
-        """The number of a prediction. The model tells which one a key means; a fact needs none."""
+        """The number of a prediction. If a key may mean several predictions, the model decides. A fact needs no model."""
         if isinstance(prediction, Atom):
             return self._predicted.number(prediction)
         return self._predicted.number_for(prediction, None if model is None else self._model_number(model))

@@ -43,7 +43,7 @@ class FileFormat(StrEnum):
 
 
 class Arrangement(StrEnum):
-    """What the rows of a table are: triples that name their predicate, or facts of the one predicate the table stands for."""
+    """The kind of a table's rows: triples that name their predicate, or facts of the predicate that the table stands for."""
 
     TRIPLES = "triples"
     PREDICATE = "predicate"
@@ -110,7 +110,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A test that a value must pass. `expected`: the words of the problem if it does not."""
+    """A test that a value must pass. `expected`: what the problem says if the value does not pass."""
 
     passes: Callable[[Any], object]
     expected: str

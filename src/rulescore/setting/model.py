@@ -172,7 +172,7 @@ class NativeSource:
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """A file as it was when we read it. Two readings with one version have the same bytes."""
+    """A version of a file that we read. Two readings with one version have the same bytes."""
 
     path: Path
     size: int
@@ -183,9 +183,8 @@ class FileVersion:
 
 @dataclass(frozen=True, slots=True)
 class OwnRows:
-    """The rows of a source as its user has them, with all columns. `facts`: what can be read of them, each the fact of one row, in
-    their order. `unreadable`: what is wrong with each of the other rows, by their numbers. `objects`: the lines of a file of JSON
-    Lines."""
+    """The user's rows of a source, with all columns. `facts`: what can be read of them, each the fact of one row, in their order.
+    `unreadable`: what is wrong with each of the other rows, by their numbers. `objects`: the lines of a file of JSON Lines."""
 
     table: pa.Table
     facts: tuple[FactBatch, ...]
@@ -321,7 +320,7 @@ class HiddenColumn:
 
 @dataclass(frozen=True, slots=True)
 class HiddenWhere:
-    """The rows for which a condition on their attributes is true are hidden."""
+    """Hides the rows for which a condition on their attributes is true."""
 
     condition: And
 
@@ -406,7 +405,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class SqlRule:
-    """A rule in SQL. We run its statement as it is, and trust the user.
+    """A rule in SQL. We run its statement unchanged, and trust the user.
 
     Args:
         name: The rule's name.

@@ -33,7 +33,7 @@ def option(explained: str, default: Any = None, *, repr: bool = True, **look: An
 
 
 def plain_type(kind: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A type without None, and the further parts of its annotation. Of a union, the first type."""
+    """A type without None, and the further parts of its annotation. If the type is a union: its first type."""
     if get_origin(kind) in (Union, UnionType):
         kind = next(member for member in get_args(kind) if member is not NoneType)
     return (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())

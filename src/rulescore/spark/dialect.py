@@ -83,7 +83,7 @@ def _floor(value: Sql) -> Sql:
     return (nearest - step).paren()
 
 
-# Numbers as text, as Python writes them.
+# Numbers as text, in Python's notation.
 
 
 # Functions of Java libraries that every Spark has. They write a double in the fewest digits, and a whole number of any length.
@@ -92,7 +92,7 @@ _WHOLE = ("org.apache.commons.lang3.math.NumberUtils", "createBigInteger")
 
 
 def double_text(value: Sql) -> Sql:
-    """A double as Python writes it; a whole one as the integer it is, to the last digit.
+    """A double in Python's notation. A whole double is written as an integer, to the last digit.
 
     Java itself writes the fewest digits that identify the double only from version 19 on. A library that Spark has with it does so
     on any version, except for a few of the smallest doubles, where it writes two digits and one would do."""
@@ -114,7 +114,7 @@ def double_text(value: Sql) -> Sql:
 
 
 def _all_digits(value: Sql) -> Sql:
-    """A whole double beyond 64 bits, by its digits in base 16, of which the last are zeros."""
+    """A whole double beyond 64 bits, by its digits in base 16; the last of them are zeros."""
     zeros = ((call("LOG2", value.abs()) - 55).paren() / 4).integer()
     digits = call("HEX", (value.abs() / call("POWER", constant(16.0), zeros)).big())
     written = call("CONCAT", when(value < 0, "-0x", "0x"), digits, call("REPEAT", "0", zeros))
@@ -239,7 +239,7 @@ def tell_steps_apart(statement: exp.Expr) -> exp.Expr:
     return statement
 
 
-# Counts added up in 128 bits, which is slower, for statements in which 64 bits overflowed.
+# Adds counts up in 128 bits, for statements in which 64 bits overflowed. That is slower.
 
 
 _WIDE = "DECIMAL(38, 0)"
@@ -283,7 +283,7 @@ def unordered(query: exp.Expr) -> exp.Expr:
 
 
 def numbering(query: exp.Expr) -> Numbering | None:
-    """How a query numbers its rows by a window over all of them; None if it does not."""
+    """The window by which a query numbers its rows, over all of them; None if there is no such window."""
     if not isinstance(query, exp.Select):
         return None
     rows = query.copy()

@@ -255,8 +255,8 @@ class SparkEngine(Engine):
         self._add(name, made)
 
     def _view(self, statement: exp.Create) -> None:
-        """Makes a view on a frame, which Spark resolves only once; but by a statement if the name is the user's, for rules in SQL:
-        such names may have characters that views on frames do not accept."""
+        """Makes a view on a frame, which Spark resolves only once. If the name is the user's, for rules in SQL, a statement makes
+        the view, because such names may have characters that views on frames do not accept."""
         name = statement.this.name
         self._drop([name])
         if name.startswith(PREFIX):
@@ -363,7 +363,7 @@ def _words(error: Exception) -> str:
 
 def _plain(rows: pa.Table) -> pa.Table:
     """Rows in types that Spark has."""
-    # Of a table in several chunks the library may read only the first.
+    # If a table has several chunks, the library may read only the first.
     return rows.cast(pa.schema([(field.name, _stored_type(field.type)) for field in rows.schema])).combine_chunks()
 
 

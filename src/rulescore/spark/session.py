@@ -91,7 +91,7 @@ def _refuse_old(java: Path, what: str) -> None:
 
 LOCAL, MASTER, CONNECT = "spark://local[", "spark://", "sc://"
 
-# The settings that our statements rely on, whatever the session's own are.
+# The settings that our statements rely on. They replace the session's own.
 _SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.ansi.doubleQuotedIdentifiers": "true",
@@ -144,8 +144,8 @@ _POLL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class SparkConnection:
-    """A session to work in. `close` leaves everything as it was. `view_of` makes a view of a frame and returns its name. `tag`
-    marks the jobs that this thread starts, `cancel` stops the jobs with that mark. `expect_many` prepares for many rows."""
+    """A session to work in. `close` restores the state before. `view_of` makes a view of a frame and returns its name. `tag` marks
+    the jobs that this thread starts, `cancel` stops the jobs with that mark. `expect_many` prepares for many rows."""
 
     session: Any
     close: Callable[[], None]
@@ -200,7 +200,7 @@ def open_session(options: EngineOptions, given_up: Event) -> SparkConnection:
 def _beside(session: Any) -> SparkConnection:
     """A new session in the caller's context: we touch no view, setting or cached table of the caller's."""
     own = session.newSession()
-    # A new session has the settings of the context, not those that the caller has set since.
+    # A new session has the settings of the context, without the changes that the caller made since.
     theirs = {name: value for name, value in session.conf.getAll.items() if session.conf.isModifiable(name)}
     _configure(own, {**theirs, **_SETTINGS})
     shared = own.conf.get("spark.sql.globalTempDatabase")

@@ -31,7 +31,8 @@ class Dialect:
 
 
 def rewritten(statement: exp.Expr, rule: Callable[[exp.Expr], Sql | exp.Expr | None], *kinds: type[exp.Expr]) -> exp.Expr:
-    """The statement with each node of some kinds replaced by the rule's result, innermost first; None leaves a node as it is."""
+    """The statement with each node of some kinds replaced by the result of the rule, innermost first. None leaves a node
+    unchanged."""
     for node in innermost_first(statement, *kinds):
         changed = rule(node)
         if changed is None:
@@ -49,7 +50,7 @@ def innermost_first(statement: exp.Expr, *kinds: type[exp.Expr]) -> list[exp.Exp
 
 
 def nodes(statement: exp.Expr) -> list[exp.Expr]:
-    """All nodes, outermost first. The library's own walk takes half as long again, and every pass walks."""
+    """All nodes, outermost first. The library's own walk takes one and a half times as long, and every pass walks."""
     below = [statement]
     for node in below:  # the loop appends to this list
         for part in node.args.values():

@@ -70,7 +70,8 @@ _PARTS = {"year": "YEAR", "month": "MONTH", "day": "DAY"}
 
 
 def doubles(operation: Sql) -> Sql:
-    """Marks a new operation as one of doubles: its result may be infinite or vanish, for which some engines raise an error."""
+    """Marks a new operation as an operation on doubles. Its result may be infinite or vanish, and some engines raise an error
+    then."""
     operation.node.type = exp.DType.DOUBLE
     return operation
 

@@ -107,7 +107,8 @@ def create_base(target: str, raw: str, arity: int) -> Create:
 def create_facts(
     arity: int, observed: str | None, negative: str | None, orders: Sequence[Order], stride: int, predicates: int
 ) -> Create:
-    """All literals of one arity: observed facts in every order in use, negative facts likewise as literals of their own; sorted."""
+    """All literals of one arity, sorted: observed facts in every order in use, and negative facts, which have literals of their
+    own."""
     parts: list[Query] = []
     for source, beyond in ((observed, 0), (negative, stride * predicates)):
         if source is not None:

@@ -89,7 +89,7 @@ class Query(ABC):
 
     @abstractmethod
     def tree(self) -> exp.Query:
-        """The query as the printer takes it."""
+        """The query in the form that the printer needs."""
 
     def subquery(self, alias: str | None = None) -> exp.Subquery:
         return exp.Subquery(this=self.tree(), alias=None if alias is None else _bare(alias))
@@ -174,7 +174,8 @@ class Select(Query):
         return replace(self, rows_skipped=rows)
 
     def with_step(self, alias: str, query: Query) -> Select:
-        """A named step that the engine computes once, whatever its optimiser prefers: steps are small, and it often errs."""
+        """A named step that the engine computes once, even against its optimiser, because steps are small and the optimiser often
+        errs."""
         return replace(self, steps=(*self.steps, exp.CTE(this=query.tree(), alias=_bare(alias), materialized=True)))
 
     def with_named(self, alias: str, query: Query) -> Select:
@@ -222,7 +223,7 @@ def _source(source: Row | exp.Expr) -> exp.Expr:
 
 
 def _bare(alias: str) -> exp.TableAlias:
-    """The name of a step or of rows. It is one of ours, and so needs no quotes."""
+    """The name of a step or of rows. It is one of our own names, so it needs no quotes."""
     return exp.TableAlias(this=exp.Identifier(this=alias, quoted=False))
 
 
@@ -306,7 +307,7 @@ def relation_sizes(arity: int) -> Select:
 
 
 def stored_size(relation: Relation) -> Select:
-    """The same of a relation with typed columns."""
+    """The sizes of a relation with typed columns, in the same form."""
     r = row(relation.observed, "r")
     spreads = {f"a{i}": exp.ApproxDistinct(this=r[c.column].node) for i, c in enumerate(relation.columns.values())}
     return select(n=count_rows(), **spreads).from_(r)

@@ -47,8 +47,8 @@ def model_totals() -> Select:
 
 
 def prediction_counts(sources: Sequence[Predictions]) -> Select:
-    """By model and literal: how many predictions there are, how many are linked, have a contribution, violate a hard rule, violate
-    any; and how many are new, and of these, linked, with a contribution, either, and violate a hard rule."""
+    """For each model and literal, numbers of predictions: all, linked, with a contribution, violating a hard rule, violating any
+    rule. Of the new ones: all, linked, with a contribution, either of these, violating a hard rule."""
     p, s = _literals(sources), _judged()
     linked, new, with_partner, violating = a.linked == 1, a.observed == 0, ~s.prediction.is_null(), s.violating == 1
     flags = {

@@ -1,5 +1,5 @@
-"""Rules that a user writes as a statement: whether it is a single query that only reads, and the query that counts or lists its
-rows.
+"""Rules that a user writes as statements. Checks that a statement is a single query that only reads, and makes the query that
+counts or lists its rows.
 """
 
 from __future__ import annotations

@@ -152,8 +152,8 @@ class StoredFacts:
 
 
 def fault_counts(facts: StoredFacts) -> Select:
-    """How many `rows` there are. Of the arguments and the relation: how many values are missing (`m_`), and of arguments how many
-    are not constants (`w_`). Of rank, score and query: how many are known, and of rank and score how many are wrong (`w_`)."""
+    """How many `rows` there are. For the arguments and the relation: how many values are missing (`m_`). For arguments: how many
+    are not constants (`w_`). For rank, score and query: how many are known. For rank and score: how many are wrong (`w_`)."""
     s = facts.row()
     counts: dict[str, Sql] = {}
     for i, name in enumerate(facts.arguments):

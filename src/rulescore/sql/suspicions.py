@@ -52,7 +52,7 @@ def keys_at(positions: Sequence[Position], lengths: tuple[int, int]) -> Select:
 
 
 def values_at(fields: Sequence[Field], lengths: tuple[int, int]) -> Select:
-    """The same of columns of tables."""
+    """Such constants in columns of tables."""
     p = _every_key(fields)
     return select(p.key).distinct().from_(p).where(_is_as_long(p.key, lengths))
 

@@ -31,8 +31,8 @@ _R, _P = alias("r"), alias("p")
 
 @dataclass(frozen=True, slots=True)
 class StoredTable:
-    """A table as the database has it: one of ours, or the user's own. `fields`: its columns as statements name them. `kinds`:
-    the types of columns that we must convert. `only`: conditions on the rows that we read."""
+    """A table of the database: one of ours, or one of the user's. `fields`: its columns as statements name them. `kinds`: the types
+    of columns that we must convert. `only`: conditions on the rows that we read."""
 
     path: tuple[str, ...]
     fields: Mapping[str, str]
@@ -98,7 +98,7 @@ def lost_values(stored: StoredTable, name: str) -> Select:
 
 
 def fitted(stored: StoredTable, fields: Mapping[str, tuple[str, ValueType]]) -> Select:
-    """Columns under other names, each in a type to which its own can be converted."""
+    """Columns under other names, each converted to a given type."""
     s = stored.row("s")
     values = (stored.fitted(s, name, wanted).named(field_name) for field_name, (name, wanted) in fields.items())
     return select(*values).from_(s)
@@ -135,7 +135,7 @@ def create_reached(target: str, reached: Reached, tables: Mapping[str, StoredTab
 
 @dataclass(frozen=True, slots=True)
 class RowFields:
-    """The base attributes of a table: the fields that hold them, and the tables of those that are reached."""
+    """The base attributes of a table: the fields that hold them, and the tables of reached attributes."""
 
     fields: Mapping[str, str]
     reached: Mapping[str, str]

@@ -190,7 +190,7 @@ def length(written: Sql) -> Sql:
 
 
 def word(key: Sql) -> Sql:
-    """A constant as it is shown: its key without the mark of its type."""
+    """A constant as we show it: its key without the mark of its type."""
     return when(_is_marked(key), substring(key, 3), key)
 
 

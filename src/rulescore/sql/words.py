@@ -243,7 +243,8 @@ def collated(text: Sql, collation: str = "C") -> Sql:
 
 
 def row_number(*order: Sql, per: Sequence[Sql] = ()) -> Sql:
-    """The numbers of rows from 1 on, in an order if one is given; of all rows, or of those that are alike `per` some fields."""
+    """Row numbers from 1 on, in an order if one is given. They count all rows or, with `per`, the rows that agree in some
+    fields."""
     parts = {
         "partition_by": [field.node for field in per],
         "order": exp.Order(expressions=[ordered(field).node for field in order]) if order else None,

@@ -92,7 +92,7 @@ def judge(
 
 
 def _text(verdicts: Verdicts, form: str) -> str:
-    """The rows for programs, one a line in either format."""
+    """The rows for programs; both formats have one row on each line."""
     if form == "json":
         return verdicts.to_jsonl()
     return verdicts.to_csv(spreadsheet=is_for_spreadsheets(click.get_current_context()))

@@ -134,7 +134,7 @@ class _Court:
         return judged.linked and not judged.observed
 
     def _told(self, judged: JudgedPrediction) -> Sequence[int]:
-        """The rules that a prediction breaks, of which we tell why: hard rules first."""
+        """The rules that a prediction breaks and that we explain, hard rules first."""
         broken = sorted(judged.breaks, key=lambda rule: (self._kind(rule) != "hard", rule))
         return broken if self.all_rules else broken[:1]
 

@@ -38,7 +38,7 @@ def find_links(link: str | Path, predictions: Iterable[FactBatch], observed: Seq
         observed: The observed facts.
 
     Raises:
-        InputError: If the file cannot be used, or the facts are in a database, of which we do not read all names.
+        InputError: If the file cannot be used, or the facts are in a database, because we do not read all of its names.
     """
     if link == EXACT:
         return Links(EXACT, {}, {})

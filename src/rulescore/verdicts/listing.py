@@ -24,7 +24,7 @@ def counts_listing(verdicts: Verdicts) -> Listing:
 
 
 def rows_listing(verdicts: Verdicts, limit: int) -> Listing:
-    """The first rows, each by its number, with its verdict and the reason; below, how many rows have which verdict."""
+    """The first rows, each with its number, verdict and reason. Below them, the number of rows with each verdict."""
     several = len(verdicts.counts) > 1
     columns = (
         *([Column("model", "model")] if several else []),

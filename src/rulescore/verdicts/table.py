@@ -156,7 +156,8 @@ def _counts(sources: Sequence[tuple[UserRows, Sequence[RowVerdict]]]) -> dict[st
 
 
 def _csv_column(column: Any) -> Any:
-    """Lists of texts in one field, separated by semicolons; other nested values as JSON; dates and truths as in rules."""
+    """A value in one field. Lists of texts are separated by semicolons, other nested values are JSON, dates and booleans are
+    written as in rules."""
     kind = column.type
     if pa.types.is_list(kind) and pa.types.is_string(kind.value_type):
         return pa.array([None if texts is None else "; ".join(map(str, texts)) for texts in column.to_pylist()], pa.string())

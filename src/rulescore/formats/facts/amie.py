@@ -1,4 +1,4 @@
-"""Facts as AMIE takes them: triples with tabs between them, which may begin with an id and end with a full stop.
+"""AMIE's files of facts: triples separated by tabs. A line may begin with an id and end with a full stop.
 
 <id_1u2v_3k>⇥<Elvis>⇥<wasBornIn>⇥<Tupelo> .
 """

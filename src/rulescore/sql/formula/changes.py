@@ -264,9 +264,10 @@ def _judgement_changes(context: FormulaContext, judgement: Judgement) -> bool:
 
 
 def with_aggregate(scope: Scope, rows: Select, fields: list[str], measure: AggregateValue, name: str) -> Select | None:
-    """Rows `k`, which differ in their `fields` and which `scope` refers to, with the value of an aggregate as a further field, by a
-    join with the facts it ranges over. None unless these are the facts of one atom that may be the prediction: in a query about
-    each row that atom would stand beneath an OR, and Spark would compute the rows a second time to find their predictions."""
+    """Rows `k` with the value of an aggregate as a further field, by a join with the facts that the aggregate ranges over. The rows
+    differ in their `fields`, and `scope` refers to them. None unless these are the facts of one atom that may be the prediction: in
+    a query about each row that atom would stand beneath an OR, and Spark would compute the rows a second time to find their
+    predictions."""
     context = scope.context
     disjuncts = context.possible(measure.disjuncts)
     atoms = disjuncts[0].atoms if len(disjuncts) == 1 else ()
@@ -290,8 +291,9 @@ def with_aggregate(scope: Scope, rows: Select, fields: list[str], measure: Aggre
 
 
 def _can_be_joined(value: Sql, conditions: Sequence[Sql], facts: str) -> bool:
-    """Whether an outer join of rows `k` with `facts` can find an aggregate's value. Its conditions may not contain a query; the
-    value has to be missing if there is no fact; and without an equation the join is slower than a query about each row."""
+    """Whether an outer join of rows `k` with `facts` can find an aggregate's value. Its conditions may not contain a query. The
+    value has to be missing if there is no fact. And there must be an equation, because without one the join is slower than a query
+    about each row."""
     if any(expression.node.find(exp.Select) for expression in (value, *conditions)):
         return False
     equates = any(isinstance(condition.node, exp.EQ) and _tables(condition) == {"k", facts} for condition in conditions)

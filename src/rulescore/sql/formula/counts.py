@@ -79,7 +79,7 @@ def grounding(context: FormulaContext) -> Scope:
 
 
 def with_measures(context: FormulaContext, rows: Query, measures: Sequence[str]) -> tuple[Row, Scope]:
-    """Groundings as a source `g` in which each of these aggregates is computed once, however often a test asks for it."""
+    """Groundings as a source `g`. Each of these aggregates is computed once there, even if several tests ask for it."""
     scope = grounding(context)
     source = rows.as_("g")
     if not measures:
@@ -158,8 +158,8 @@ def _verdict_fields(scope: Scope) -> list[Sql]:
 
 
 def _judged_by_changes(context: FormulaContext) -> Select | None:
-    """For a rule whose aggregates can contain predictions: the groundings in which a prediction stands, and those whose judgement
-    it changes."""
+    """For a rule whose aggregates can contain predictions: the groundings in which a prediction stands, and the groundings whose
+    judgement it changes."""
     ways = list(branches(context))
     disjuncts = context.possible(context.rule.disjuncts)
     held = _is_held if len(disjuncts) > 1 else None

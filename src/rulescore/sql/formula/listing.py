@@ -30,7 +30,7 @@ def listed(context: FormulaContext, verdict: str) -> Select | None:
 
 @dataclass(frozen=True, slots=True)
 class RefutedBy:
-    """One reason among those that refute a head. Reasons with the same `group` refute one atom."""
+    """One of the reasons that refute a head. Reasons with the same `group` refute one atom."""
 
     judgement: Judgement
     group: int
@@ -174,8 +174,8 @@ def _of_rows(fields: Sequence[Sql], rows: Row) -> Select:
 
 
 def instances(context: FormulaContext, disjunct: Disjunct, listed: str, *, most: int) -> Select:
-    """The facts by which one disjunct of a condition with variables of its own refutes listed groundings: `row`, and for every
-    argument of its atoms a field `f0`, `f1`, …; at most `most` rows for each grounding."""
+    """A refuting condition may have variables of its own. These are the facts by which one of its disjuncts refutes listed
+    groundings: `row`, and for every argument of its atoms a field `f0`, `f1`, …; at most `most` rows for each grounding."""
     joins = Joins(grounding(context))
     joins.start(row(listed, "g"))
     joins.read_all(disjunct)

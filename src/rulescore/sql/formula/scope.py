@@ -180,7 +180,7 @@ class Scope(Compiler):
 
     def _unknown(self, atom: ResolvedAtom) -> Iterator[Sql]:
         """Conditions that are NULL if a missing argument makes the atom unknown, and false otherwise. A row is the conjunction of
-        its attributes: false, not unknown, if no row has those whose values are known."""
+        its attributes. If no row has the known values, it is false, not unknown."""
         relation = self.context.relation(atom)
         attributes = []
         for name, term in atom.arguments:
@@ -403,8 +403,8 @@ class Joins:
         self._further.append(condition)
 
     def conditions(self, tests: Sequence[Judgement] = ()) -> list[Sql]:
-        """The further conditions, and tests. If the value of an equation is missing, there is no grounding; but while we ask
-        registered predicates, it may be missing for want of their answers."""
+        """The further conditions, and tests. If the value of an equation is missing, there is no grounding. But while we collect
+        questions for registered predicates, it may be missing only because their answers are."""
         for name in () if self.scope.context.asking else self._computed:
             self.condition(self.scope.column(Variable(name)).paren().is_known())
         self._computed = []

@@ -1,7 +1,7 @@
 """Counts predictions in chains by the paths on both sides of them, for many rules at once.
 
 A prediction that fills atoms of a chain leaves a *half* on each side: the atoms from its end to the head's argument. We walk a
-half, all atoms but the last, once from each constant at which predictions end, however many predictions and bodies share it. The
+half, except its last atom, once from each constant at which predictions end. Many predictions and bodies may share this walk. The
 half with fewer paths gives us one argument of the head; then we either follow the paths of the other half and look up the evidence
 or, if fewer tuples carry evidence, follow those tuples and look up the other half. If the prediction is the head, we know both
 arguments: its one half is the whole chain, from the end that has fewer paths.
@@ -21,8 +21,7 @@ from rulescore.sql.horn.halves import NOTHING, c, chosen, chosen_heads, grouped,
 from rulescore.sql.query import Create, Query, Row, Select, alias, create, row, same, select, union_all
 from rulescore.sql.words import Operand, Sql, all_of, any_of, count_rows, prediction_table, sql, tuple_table, when
 
-# The fields of the steps of most statements here: a tuple with its signature, walks of halves, chosen predictions, the ends of near
-# halves, the tuples that far halves must lead to, and how many paths do.
+# Short names for the rows of the steps that most statements here read.
 t = row(tuple_table(2), "t")
 w, p, z, a, g = row("walk", "w"), row("chosen", "p"), row("reached", "z"), row("wanted", "a"), row("found", "g")
 

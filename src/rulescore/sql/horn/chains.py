@@ -94,7 +94,7 @@ def _create_reach(sought: Sought) -> Create:
 
 
 def _conditions(sought: Sought, t: Row) -> list[Sql]:
-    """Predicted tuples of which no fact holds carry no evidence: their signature is 0."""
+    """If no fact holds of a predicted tuple, it carries no evidence: its signature is 0."""
     return [t.signature > 0] if sought is EVIDENCE else []
 
 
@@ -153,8 +153,8 @@ def refuter_counts(group: int, length: int, piece: Piece, context: HornContext) 
 
 
 def _met(group: int, length: int, piece: Piece, sought: Sought, *, distinct: bool) -> Select:
-    """The step `met`, after those that it needs: how many paths of each body lead to a sought tuple, added up per what we read from
-    the tuples."""
+    """The step `met`, after the steps that it needs. It says how many paths of each body lead to a sought tuple, added up by the
+    columns that we read from the tuples."""
     query = select().with_step("walked_1", _first(group, piece, sought, distinct=distinct))
     for index in range(2, length + 1):
         query = query.with_step(f"walked_{index}", _further(group, index, distinct=distinct))

@@ -114,7 +114,7 @@ class _Join:
             self.query = self.query.join(source, *conditions)
 
     def match(self, fact: Row, slots: Sequence[ShapeSlot], parameters: Row, prefix: str) -> list[Sql]:
-        """Conditions under which the arguments of a row fit the slots; unbound variables become bound to it."""
+        """Conditions under which the arguments of a row fit the slots. Unbound variables become bound to the row."""
         conditions = []
         for position, slot in enumerate(slots):
             here = fact[argument(position)]
@@ -177,8 +177,8 @@ def _add_body(join: _Join, number: int, atoms: Iterable[int]) -> None:
 
 
 def facts_first(shape: Shape) -> bool:
-    """Whether to join predictions with facts before the rules: two atoms without constants have few matches, however many rules
-    there are."""
+    """Whether to join predictions with facts before the rules. Two atoms without constants have few matches, even if there are many
+    rules."""
     slots = [slot for atom in shape.atoms for slot in atom.slots] + list(shape.head or ())
     return len(shape.atoms) <= 2 and not any(isinstance(slot, Parameter) for slot in slots)
 
@@ -213,7 +213,8 @@ def same_fact(context: HornContext, arity: int, left: Row, right: Row) -> Sql:
 
 
 def _filters(join: _Join, own: Row | None, filled: Sequence[int], own_arity: int) -> list[Sql]:
-    """Tests, negated atoms, distinct variables; and that observed atoms are facts other than the prediction."""
+    """Conditions for tests, negated atoms and distinct variables, and the condition that observed atoms are facts other than the
+    prediction."""
     shape, context = join.shape, join.context
     conditions = [_test(join, test) for test in shape.tests]
     for index in range(len(shape.negated)):

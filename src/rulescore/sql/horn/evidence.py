@@ -69,7 +69,7 @@ def create_extremes(arity: int, orders: Sequence[Order], stride: int, *, marked:
 
 
 def create_sets(arity: int, orders: Sequence[Order], stride: int, *, marked: bool) -> Create:
-    """Each tuple of which several literals hold, with the sorted list of them."""
+    """Each tuple that carries several literals, with the sorted list of them."""
     f, x = _literals(arity, orders, stride, marked=marked), row(_extremes(arity), "x")
     keys = arguments(arity)
     query = select(*f[keys], members=sorted_list(f.literal)).from_(f).join(x, *same(x, f, keys), x.least != x.greatest)
@@ -112,7 +112,7 @@ def create_members(arities: Sequence[int]) -> Create:
 
 
 def create_inverses(stride: int) -> Create:
-    """The signature of each binary tuple turned round: the same literals, each reversed."""
+    """The signature of each binary tuple with its arguments exchanged: the same literals, each reversed."""
     m, s, x = row(MEMBER, "m"), row(SIGNATURE, "s"), row("turned", "x")
     # A mark for both orders of a tuple is negative.
     literal = when(m.literal < 0, m.literal, flipped(m.literal, stride))
@@ -193,7 +193,7 @@ def read_alike_before(orders: Sequence[Order], stride: int, values: Sequence[Sql
 
 
 def with_verdicts(query: Select, context: HornContext) -> Select:
-    """Add the step `verdict`: what the signatures of `located` say of its heads; no row if they say nothing.
+    """Add the step `verdict`: the verdicts of the signatures of `located` on its heads; no row if there is no verdict.
 
     The definition counts whether facts confirm or refute a head, the appendix how many do."""
     o, m = row(OPPOSES, "o"), row(MEMBER, "m")

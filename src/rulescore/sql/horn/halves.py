@@ -32,9 +32,9 @@ class Tables(NamedTuple):
         halves: The number of atoms (`length`), the first literal, the number of the rest (`tail`), the number of the start (all
             atoms but the last), and the last literal in both directions.
         parts: The starts of each half, by the number of their atoms: their last literal, and the start before it.
-        seats: Where predictions stand in a body, from atom to atom, and the halves that they leave, seen from either side. `walked`
-            is what we walk of the far half: all of it or, if it is the whole chain, all but its last atom; at the head, `near` is
-            the other side's.
+        seats: Where predictions stand in a body, from atom to atom, and the halves that they leave, seen from either side.
+            `walked`: the part of the far half that we walk. That is all of it or, if it is the whole chain, all but its last atom.
+            At the head, `near` belongs to the other side.
         paths: How many rows we walk of halves.
     """
 
@@ -93,8 +93,8 @@ def placed_heads(group: int, piece: Piece | None, *, distinct: bool) -> Select:
 
 
 def create_paths(group: int, length: int, *, distinct: bool) -> Create:
-    """How many rows we walk of each half: of one atom from every constant, of more from each end of a prediction at which the half
-    begins. We add up paths with the same ends, so there are at most as many as the last atom has facts."""
+    """How many rows we walk of each half. If it has one atom, we walk from every constant; if it has more, from each end of a
+    prediction at which it begins. We add up paths with the same ends, so there are at most as many as the last atom has facts."""
     h = row(tables_of(group).halves, "h")
     single = select(h.half, c=d.a0, n=d.n.cast("DOUBLE")).from_(h).join(d, d.literal == h.first).where(h.length == 1)
     if length == 2:
@@ -153,8 +153,8 @@ def sizes(group: int, length: int, *, distinct: bool) -> Select:
 
 
 def _is_cheaper(p: Row, here: Sql, there: Sql) -> Sql:
-    """Whether this is the cheaper of the two views of a prediction: fewer paths here than there; if equal, the view that is not
-    turned."""
+    """Whether this is the cheaper of the two views of a prediction, with fewer paths. If both have equally many, it is the view
+    that is not reversed."""
     # The half with fewer paths gives one argument of the head; the other half is joined with the evidence (0015).
     return any_of(here < there, all_of(here == there, p.turned == 0))
 

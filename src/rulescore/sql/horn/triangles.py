@@ -75,8 +75,8 @@ def create_triangles(*, distinct: bool) -> Create:
     return create(TRIANGLE, query.group_by(*fields.values()))
 
 
-# The six ways in which X, Y, Z can be the corners u, v, w: the sides XZ, YZ and XY (a `-` reads the side backwards), and the
-# coincidences of corners under which another way is the same.
+# The six ways in which X, Y, Z can be the corners u, v, w. For each: the sides XZ, YZ and XY, where a `-` reads the side backwards,
+# and the equal corners that make it the same as another way.
 PLACEMENTS = (
     ("uw", "vw", "uv", ()),
     ("uv", "-vw", "uw", ("v_is_w",)),
@@ -109,7 +109,7 @@ def placed() -> Query:
 
 
 def _used(group: int, literal: str) -> Select:
-    """Signatures, and of their literals those that stand at an atom of some body."""
+    """Signatures, with those of their literals that stand at an atom of some body."""
     b, m = row(body_table(group), "b"), row(MEMBER, "m")
     d = select(b[literal]).distinct().from_(b).as_("d")
     return select(m.signature, literal=d[literal]).from_(d).join(m, m.literal == d[literal])

@@ -1,4 +1,4 @@
-"""Turns the rules that users give (files, texts or trees) and registered predicates (Python functions) into sources for the parser."""
+"""Turns rules from users (files, texts or trees) and registered predicates (Python functions) into sources for the parser."""
 
 from __future__ import annotations
 

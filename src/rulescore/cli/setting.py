@@ -1,4 +1,4 @@
-"""From what a user chose to a setting: a project file, plain options, or both. An option replaces what the project says."""
+"""Makes a setting from a user's choice: a project file, plain options, or both. An option replaces what the project says."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DRAWING = WRITING | {Deed.PLOTS}
 
 
 def load(choice: SettingChoice, does: frozenset[Deed] = WRITING) -> Chosen:
-    """A setting with facts and rules. `does`: what the command does that needs trust."""
+    """A setting with facts and rules. `does`: the deeds of the command that need trust."""
     chosen = _load(choice, does)
     data = [] if chosen.setting.tables else _facts_problems(chosen.setting)
     problems = [*data, *_rules_problems(chosen.setting)]
@@ -169,7 +169,7 @@ def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
 def _tables(choice: SettingChoice) -> tuple[KeyedTable, ...]:
     if choice.keys and not choice.tables:
         helps = ("give `--table`, or `key` in the project file",)
-        raise InputError(Diagnostic("E402", "`--key` is about the tables of `--table`", helps=helps))
+        raise InputError(Diagnostic("E402", "`--key` is for the tables of `--table`", helps=helps))
     tables = named_tables([named_path(text) for text in choice.tables], choice.keys, delimiter_of(choice))
     return keyed_tables(tables, lambda location: Place("--table"))
 
@@ -189,8 +189,8 @@ def _truth(setting: Setting, choice: SettingChoice) -> HeldOut | None:
 
 
 def _chosen(sources: Sequence[Source], choice: SettingChoice) -> tuple[Source, ...]:
-    """Rule files as the options want them read. Rules in the project file itself have no tool's format, and we do not filter
-    them."""
+    """Rule files, with the options that say how to read them. Rules in the project file itself have no tool's format, and we do not
+    filter them."""
     options = {"heads" if name == "head" else name: value for name, value in choice.options.items()}
     wanted = {field.name: options[field.name] for field in fields(RuleChoice) if field.name in options}
     if "weigh_by" in wanted:
@@ -257,7 +257,7 @@ def _refuse_idle_formats(choice: SettingChoice) -> None:
     for what, files in files_given.items():
         if getattr(choice, f"{what}_format") is not None and not files:
             helps = (f"give `--{what}`, or say `format` in the project file",)
-            raise InputError(Diagnostic("E402", f"`--{what}-format` is about the files of `--{what}`", helps=helps))
+            raise InputError(Diagnostic("E402", f"`--{what}-format` is for the files of `--{what}`", helps=helps))
     if choice.predictions_columns is not None and not choice.predictions:
         helps = ("give `--predictions`, or say `columns` in the project file",)
         raise InputError(Diagnostic("E402", "`--predictions-columns` is about the files of `--predictions`", helps=helps))

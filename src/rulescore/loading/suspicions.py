@@ -88,7 +88,7 @@ _TRIPLES = ("if other relations have names there, give this one a file of its ow
 
 
 def _strange(texts: pa.Array) -> str | None:
-    """A text that is no number and no date in a column of which most are."""
+    """A text that is no number and no date, in a column where most texts are."""
     usual = pc.match_substring_regex(texts, _USUAL)
     if 2 * pc.sum(usual).as_py() <= len(texts):
         return None
@@ -144,8 +144,8 @@ def _told(place: _Place, constant: Constant, meant: str | None) -> str:
 
 
 def _constants(program: Program, loaded: Loaded, tables: Mapping[str, LoadedTable]) -> _Occurrences:
-    """Constants in rules, by place, if the data have values at that place. We leave out converted files: an ontology speaks of all
-    its classes, whichever the data have."""
+    """Constants in rules, by place, if the data have values at that place. We leave out converted files, because an ontology names
+    all its classes, even classes that the data do not have."""
     occurrences: _Occurrences = {
         ((predicate, argument), key): constant
         for ((predicate, arity, argument), key), constant in program.occurrences.constants.items()

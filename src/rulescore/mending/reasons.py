@@ -78,7 +78,7 @@ class Reasons:
         return frozenset(pairs - {predicate for predicate, row in zip(observed, rows, strict=True) if row[0] == row[1]})
 
     def is_reflexive(self, fact: Fact) -> bool:
-        """Whether a candidate is about a constant and itself, and no fact of its predicate is."""
+        """Whether a candidate has the same constant twice, and no fact of its predicate does."""
         return len(fact) == 3 and fact[1] == fact[2] and fact[0] in self.irreflexive
 
     def of(self, fact: Fact) -> Iterator[Known]:
@@ -86,7 +86,7 @@ class Reasons:
         yield from self._broken(fact)
         yield from self._opposed(fact)
         if self.is_reflexive(fact):
-            yield Known(Reason.REFLEXIVE, f"no fact of `{self._predicates[fact[0]]}` is about a constant and itself")
+            yield Known(Reason.REFLEXIVE, f"no fact of `{self._predicates[fact[0]]}` has the same constant twice")
         if fact in self.table.conclusions:
             yield Known(Reason.CONCLUDED, self._rule(self.table.conclusions[fact]))
 
@@ -152,7 +152,7 @@ class Reasons:
         return f"`{self.table.rules[number].name}`"
 
     def words(self, fact: Fact) -> str:
-        """A fact as rules write it."""
+        """A fact, written as in a rule."""
         keys = [self.table.keys[value] for value in fact[1:]]
         return f"`{self._predicates[fact[0]]}({', '.join(write_value(value_of(key)) for key in keys)})`"
 

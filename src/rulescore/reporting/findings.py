@@ -148,7 +148,7 @@ def tolerances_listing(rows: Sequence[GridRow]) -> Listing:
 
 
 def violations_listing(violations: Violations) -> Listing:
-    """For people: a block for each, which begins with a sentence."""
+    """For people: a block for each rule, which begins with a sentence."""
     columns, rows = filled(
         violations.rows,
         (Column("sentence", "what"), sentence),

@@ -322,7 +322,7 @@ def soft_times(models: Sequence[ModelResult]) -> Sentence | None:
 
 
 def unjudged_models(models: Sequence[ModelResult]) -> Sentence | None:
-    """The models of which hard rules judged nothing, though they have 0 violations."""
+    """The models with 0 violations of hard rules, because no hard rule judged any of their predictions."""
     silent = [model for model in models if model.violating_reason not in (None, NO_HARD_RULE)]
     if not silent or len(silent) == len(models):
         return None

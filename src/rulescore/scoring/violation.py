@@ -1,5 +1,5 @@
-"""A violation as data: one grounding whose head is refuted, with all that we know about it. It is the same for rules of every
-form."""
+"""A violation as data: one grounding whose head is refuted, with all that we know about it. Rules of every form have violations of
+this kind."""
 
 from __future__ import annotations
 
@@ -70,9 +70,10 @@ class Refuter:
 
 @dataclass(frozen=True, slots=True)
 class ComparedValues:
-    """A comparison with the values of both sides. `holds`: whether it does, which a head may forbid. `margin`: by how much it holds
-    or fails, if the sides are numbers; if they are dates, date-times or durations, in days. `percent`: the sides are percentages.
-    `named`: the sides are equated as they stand in the data, so whole numbers may be classes, which have no distance."""
+    """A comparison with the values of both sides. `holds`: whether the comparison holds. If the head forbids it, that is the
+    violation. `margin`: by how much it holds or fails, if the sides are numbers; if they are dates, date-times or durations, in
+    days. `percent`: the sides are percentages. `named`: the sides are equated as they stand in the data, so whole numbers may be
+    classes, which have no distance."""
 
     text: str
     left: Value
@@ -142,7 +143,7 @@ class Violation:
     """`model`, `prediction`, its `score` and `rank` are None for violations in the data alone. `body`: the conditions of the body
     in words. `facts`: its positive atoms, as facts. `absent`: the facts that its negated atoms deny. `tested`: its other conditions
     but comparisons, if the rule forbids it. `confirmed`: the head is
-    confirmed, so this is not a violation. `result`: what it is about, if its rule says so."""
+    confirmed, so this is not a violation. `result`: the subject of the violation, if its rule names one."""
 
     rule: str
     binding: Mapping[str, Value]
@@ -188,14 +189,14 @@ class Violations:
 
 
 class FindsViolations(Protocol):
-    """A session, as reports know it."""
+    """The part of a session that reports use."""
 
     @property
     def labels(self) -> Labels:
         """The names that people see in place of ids."""
 
     def violations(self, *, rule: str | None = None, model: str | None = None, limit: int | None = 20) -> Violations:
-        """The first violations of a rule, or of all, by a model or, if it is None, by the data."""
+        """The first violations of a rule, or of all rules, by a model or, if `model` is None, by the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,7 @@ class PredictedKey:
 @dataclass(frozen=True, slots=True)
 class JudgedPrediction:
     """A model's prediction by its number and as keys of constants; whether it is an observed fact, and whether all its constants
-    occur in the data; the rules that it breaks, and those that it meets and does not break, by their numbers."""
+    occur in the data; the rules that it breaks, and the rules that it meets without breaking them, by their numbers."""
 
     number: int
     model: str
@@ -262,8 +263,8 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class CountedViolations:
-    """The number of violations of a model, or of the data, for one value of what they are counted by. `predictions`: how many of
-    the model's predictions cause them, if known. `pattern`: the pattern, if they are counted by patterns; `what` is its text."""
+    """The number of violations of a model, or of the data, for one value of the property by which we count. `predictions`: how many
+    of the model's predictions cause them, if known. `pattern`: the pattern, if they are counted by patterns; `what` is its text."""
 
     what: Value
     model: str | None

@@ -206,6 +206,14 @@ def test_columns_in_another_order_are_refused(tmp_path):
     assert any("`columns = { head = 2, relation = 1, tail = 3 }`" in one for one in problem.helps)
 
 
+def test_a_predicate_that_only_rules_mention_is_known(tmp_path):
+    path = written(tmp_path / "m.csv", None, [("wife", "alice", "daniel"), ("sister", "fiona", "daniel")])
+    problem = refusal(lambda: score(KIN, {"m": path}, f"{RULE} never: false <- wife(X, Y), sister(X, Y). predicate wife/2."))
+    assert any("`--predictions-columns head=2,relation=1,tail=3`" in one for one in problem.helps)
+    problem = refusal(lambda: score(KIN, {"m": [("bob", " wife ", "emma")]}, f"{RULE} false <- wife(X, Y). predicate wife/2."))
+    assert problem.helps == ("remove the blanks beside the delimiters",)
+
+
 def test_a_slip_in_a_name_is_suggested(tmp_path):
     problem = refusal(lambda: score(KIN, {"m": [("bob", "sistr", "emma")]}, RULE))
     assert (problem.code, problem.helps[0]) == ("E328", "did you mean `sister`?")

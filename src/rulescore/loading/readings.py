@@ -25,7 +25,7 @@ _MOST_LISTED = 5
 _MOST_SUGGESTIONS = 10
 _ORDER = (
     "if the columns stand in another order, name them in a first line, `head`, `relation` and `tail`, "
-    "or choose them: `columns = {{ {} }}`"
+    "or choose them: `--predictions-columns {}`, or `columns = {{ {} }}` in a project file"
 )
 _WITHOUT_BLANKS = ("remove the blanks beside the delimiters",)
 
@@ -146,21 +146,26 @@ def _unknown_predictions(engine: Engine, readings: Iterable[SourceReading], occu
     for parts in sources.values():
         predicates = sorted({name for part in parts for name in _predicates(engine, part)})
         if predicates and not any(map(known, predicates)):
-            yield _unknown(engine, parts, predicates, [name for name in occurrences.rows if known(name)])
+            yield _unknown(engine, parts, predicates, known, list(filter(known, occurrences.rows)))
 
 
-def _unknown(engine: Engine, parts: Sequence[SourceReading], predicates: Sequence[str], known: Sequence[str]) -> Diagnostic:
+def _unknown(
+    engine: Engine, parts: Sequence[SourceReading], predicates: Sequence[str], known: Callable[[str], bool], names: Sequence[str]
+) -> Diagnostic:
+    """`names`: the known predicates that have rows; rules may mention others."""
     first = next(part for part in parts if _predicates(engine, part))
     row = _first(engine, first)
     # If the columns are read in the wrong order, there are as many predicates as entities, and no name is close to another.
-    stripped = (name.strip() if name.strip() in known else suggestion(name, known) for name in predicates[:_MOST_SUGGESTIONS])
+    stripped = (name.strip() if known(name.strip()) else suggestion(name, names) for name in predicates[:_MOST_SUGGESTIONS])
     meant = next(filter(None, stripped), None)
     if meant is not None and any(name.strip() == meant for name in predicates):
         return Diagnostic(
             "E328", _blank_names(predicates), Place(first.origin), notes=_read_as(row, first.guess), helps=_WITHOUT_BLANKS
         )
     helps = [] if meant is None else [f"did you mean `{meant}`?"]
-    helps += [_ORDER.format(_places(row, known))] if isinstance(first.guess, FirstLine) else _columns_help(first.guess)
+    places = _places(row, known)
+    order = _ORDER.format(places.replace(" ", ""), places)
+    helps += [order] if isinstance(first.guess, FirstLine) else _columns_help(first.guess)
     helps.append(f"if they are meant, declare the predicate: `predicate {print_atom(row).partition('(')[0]}/{row.arity}.`")
     what = f"predicate {_listed(predicates)}" if len(predicates) == 1 else f"predicates {_listed(predicates)}"
     message = f"no fact and no rule is about the {what} of these predictions"
@@ -171,11 +176,11 @@ def _blank_names(predicates: Sequence[str]) -> str:
     return f"names of predicates begin or end with a blank, and fields are taken as they stand: {_listed(predicates)}"
 
 
-def _places(row: Atom, known: Sequence[str]) -> str:
+def _places(row: Atom, known: Callable[[str], bool]) -> str:
     """The columns of a triple. The relation is the column in which a row has the name of a known predicate, or else the last
     column."""
-    values = [term.value if isinstance(term, Constant) else None for term in row.terms]
-    return "head = 2, relation = 1, tail = 3" if values and values[0] in known else "head = 1, relation = 3, tail = 2"
+    first = next((term.value for term in row.terms[:1] if isinstance(term, Constant)), None)
+    return "head = 2, relation = 1, tail = 3" if isinstance(first, str) and known(first) else "head = 1, relation = 3, tail = 2"
 
 
 def _guessed_predicates(engine: Engine, readings: Sequence[SourceReading], occurrences: Occurrences) -> Iterator[Diagnostic]:

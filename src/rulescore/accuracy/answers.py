@@ -69,7 +69,7 @@ def _mean_rank(part: str, ranks: Ranks) -> AccuracyMeasure:
     return _measure("mean_rank", part, ranks.least, ranks.greatest)
 
 
-# From rankings and truths to ranks: the place of the truth among the answers without known facts.
+# The code below turns rankings and truths into ranks: places of truths among the answers without known facts.
 
 
 NOT_FOUND = (np.inf, np.inf)

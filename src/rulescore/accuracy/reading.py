@@ -109,7 +109,7 @@ def _of_types(
 ) -> ModelAccuracy:
     left_out = set(known.answers()) if options.filtered else set[Key]()
     if options.filtered and answers.test_rows is not None:
-        # If a query did not know the row of its own truth, it would lose its right answer with the other truths.
+        # A query must know the row of its own truth. Otherwise we would remove its right answer together with the other truths.
         left_out |= set(truth)
     try:
         queries = typed_queries(answers, left_out, truth)

@@ -190,7 +190,7 @@ def _gate(file: ProjectFile, name: str, section: GateSection) -> GateText:
     text, place = section.fail_if, file.place(("gates", name, "fail_if"))
     span = Span(Source(f"{file.path} (gates.{name})", text), 0, len(text))
     if place is not None and place.line is not None and place.text is not None:
-        # If the text stands unchanged behind its key, problems point at it there.
+        # If the file holds the text unchanged behind its key, problems point to that place.
         column = place.text.find(text, (place.column or 0) + place.length)
         start = sum(len(line) + 1 for line in file.text.split("\n")[: place.line - 1]) + column
         span = Span(Source(str(file.path), file.text), start, start + len(text)) if column >= 0 else span

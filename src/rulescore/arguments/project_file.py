@@ -174,14 +174,14 @@ def _project_bytes(path: Path) -> bytes:
 
 def _decoded(path: Path, raw: bytes) -> str:
     try:
-        # As Python reads a text file: every kind of line end becomes `\n`.
+        # We read like Python's text files: every kind of line end becomes `\n`.
         return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         helps = ("save the file as UTF-8",)
         raise InputError(Diagnostic("E403", "the project file is not UTF-8", Place(str(path)), helps=helps)) from None
 
 
-# Each dot makes a table within a table, and the parser remembers all of them.
+# Each dot of a key makes a table within a table, and the parser remembers all these tables.
 _DEEP_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){51}")
 
 

@@ -221,7 +221,7 @@ class _Models:
         if self._only_table is not None:
             named = [(target_table(name, self._tables), rows) for name, rows in _sources_by_name(what)]
             return named or [(self._only_table, what)], []
-        # A mapping to numbers holds predicted values: the name of a predicate would lead to facts.
+        # A mapping to numbers holds predicted values, because a mapping from predicates would lead to facts.
         numbers = isinstance(what, Mapping) and bool(what) and all(isinstance(value, int | float) for value in what.values())
         if self._tables and (predicts_values(what) or (targets and (numbers or plain_values(what) is not None))):
             raise InputError(unnamed_target(model, self._tables))

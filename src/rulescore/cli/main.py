@@ -159,7 +159,7 @@ def main() -> None:
         click.echo("error: standard output is closed", err=True)
         sys.exit(2)
     if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # until the process ends
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 # it stays open until the process ends
     stop_on_signals()
     prepare_stdout()
     try:

@@ -244,7 +244,7 @@ def _rule_differences(
     samples: Sequence[Sample], estimates: Sequence[Estimated], pairs: list[tuple[int, int]], rules: Sequence[Matched], level: float
 ) -> Any:
     """Puts the rules first that separate two models most: first those whose interval excludes 0, then by refuted groundings."""
-    # Fifty models make 1,225 pairs: as Python's objects, all their rows at once would take gigabytes.
+    # Fifty models make 1,225 pairs. If all their rows were Python objects at the same time, they would take gigabytes.
     parts = [_table((), _RULE_DIFFERENCE)]
     for number, (left, right) in enumerate(pairs):
         first, second = samples[left], samples[right]

@@ -95,7 +95,7 @@ def _rates(sample: Sample, drawn: Drawn, level: float, random: np.random.Generat
         values = refuted / evaluable
     bounded = (values == 0) | (values == 1) | (is_steady(draws) & (number >= FEWEST_QUERIES))
     draws[:, bounded] = drawn_alike(values[bounded], number[bounded], len(draws), random)
-    # If there are very many rules, most have only a bound, or too few queries take part in them.
+    # If there are very many rules, most need no sorting: they have only a bound, or too few queries take part in them.
     sorted_places = np.flatnonzero(~bounded & (number >= FEWEST_QUERIES))
     intervals = dict(zip(sorted_places.tolist(), zip(*percentiles(draws[:, sorted_places], level), strict=True), strict=True))
     rates = []

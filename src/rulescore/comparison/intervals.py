@@ -144,7 +144,7 @@ def _skewness(draws: Floats) -> Floats:
 def _moved(lean: Floats, share: float) -> Floats:
     normal = NormalDist()
     far = normal.inv_cdf(share)
-    # Few columns are skewed. The others keep exactly the share of draws asked for.
+    # Few columns are skewed. For the others we return exactly the share that was asked for.
     return np.array([share if not skew else normal.cdf(far / max(1 - skew * far, 0.1)) for skew in lean.tolist()])
 
 

@@ -58,7 +58,7 @@ def is_in_all(rule: Matched) -> bool:
     return None not in rule
 
 
-# Arguments are joined by a character that is replaced if it occurs in one of them.
+# We join arguments by a character. If an argument contains it, we replace it there.
 _BETWEEN, _ESCAPE = "\x1f", "\x1e"
 
 
@@ -133,7 +133,7 @@ def _predictions(tables: Sequence[Any]) -> Integers:
     """The number of each row's prediction, table after table."""
     parts = [_numbered([joined(table["arguments"]) for table in tables])]
     parts.append(_numbered([table["predicate"].cast(pa.string()) for table in tables]))
-    if not any(table["types"].null_count for table in tables):  # results of earlier versions do not know them
+    if not any(table["types"].null_count for table in tables):  # results of earlier versions lack these columns
         parts.append(_numbered([table["types"].cast(pa.string()) for table in tables]))
     numbers = parts[0]
     for part in parts[1:]:
@@ -248,7 +248,7 @@ def _violating(sample: Sample) -> Integers:
     hard = np.array([rule is not None and rule.kind is RuleKind.HARD for rule in sample.rules], np.bool_)
     rows = np.flatnonzero((sample.refuted > 0) & hard[sample.rule])
     of_prediction = np.full(above([sample.prediction]), -1)
-    # In reverse, so the first query of a prediction is written last and stays.
+    # We write in reverse order, so the first query of a prediction overwrites the others.
     of_prediction[sample.prediction[rows][::-1]] = sample.query[rows][::-1]
     violating: Integers = of_prediction[of_prediction >= 0]
     return violating

@@ -201,7 +201,7 @@ class Formulas:
                 context = FormulaContext(
                     rule, self.schema, dict(calls), predictions, self.distinct_variables, self.roles, asking=True
                 )
-                # If a prediction can change an aggregate, we judge over the data alone as well.
+                # If a prediction can change an aggregate, tests must be answered over the data alone as well.
                 both = predictions and can_be_inside(context, taken_part_through(context))
                 contexts = [context, replace(context, predictions=False)] if both else [context]
                 # Separate statements for both: Spark's planner loses a column if one statement asks for both.

@@ -63,7 +63,7 @@ def _by_refuter(counter: HornCounter, number: int, asked: Asked, only: int | Non
         return Tally()
     sources = condition_sources(number, group)
     with counter.engine.scratch_tables():
-        # In a table: if the engine cannot estimate the number of rows, joins with them take ten times as long.
+        # We put the rows into a table: if the engine cannot estimate their number, joins with them take ten times as long.
         counter.engine.run(create(sql.VIOLATING, rows))
         try:
             if context.appendix:

@@ -98,7 +98,7 @@ class FormulaListing:
         described = [self._violation(context, row, prediction, instances) for row, prediction in zip(rows, made, strict=True)]
         if not asked.confirmed:
             return described
-        # The head is confirmed: something may refute a part of it, but not the head.
+        # The head is confirmed. Something may refute a part of it, but not the whole head.
         return [replace(violation, confirmed=True, refuters=(), compared=()) for violation in described]
 
     def counted(self, by: CountedBy, asked: Asked) -> Counts | None:

@@ -78,7 +78,7 @@ def oppositions(loaded: Loaded, refutations: Refutations, heads: set[str]) -> tu
     is_used = np.zeros(max(literals.values(), default=0) + 1, np.bool_)
     is_used[[literals[head] for head in heads]] = True
     used = is_used[head] & (head != opponent)
-    # As lists: to convert its first numpy array, Arrow would import numpy's masked arrays.
+    # We pass lists, because Arrow would import numpy's masked arrays to convert a numpy array.
     return pa.array(head[used].tolist(), pa.int32()), pa.array(opponent[used].tolist(), pa.int32())
 
 

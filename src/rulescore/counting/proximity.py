@@ -170,7 +170,7 @@ def contributed(values: Values, groups: Array, points: Array, form: Proximity) -
 
 def _close(form: Proximity) -> Close:
     """Whether distances are below the limit. It compares exact values: converting an integer to a double could round it."""
-    # `value + limit` would round otherwise than the rule does: 0.4 - 0.3 <= 0.1 is false (0008).
+    # We do not compare with `value + limit`, because it rounds differently from the rule: 0.4 - 0.3 <= 0.1 is false (0008).
     limit = form.limit
     strict = form.operator in {Operator.LESS, Operator.AT_LEAST}
     whole = min(max(math.ceil(limit) - 1 if strict else math.floor(limit), -1), 2**63 - 1)
@@ -249,7 +249,7 @@ def _quantile(values: Values, form: Proximity, share: float) -> int | float | No
     if not total:
         return None
     starts, ends = bounds(values.groups)
-    # The bits of non-negative doubles, read as integers, are in the order of their values: 64 halvings search all doubles.
+    # If we read the bits of non-negative doubles as integers, they keep their order. So 64 halvings search all doubles.
     ranges = values.values[ends - 1] - values.values[starts]
     as_numbers = values.values.dtype if values.values.dtype.kind == "i" else np.dtype(np.float64)
 
@@ -272,7 +272,7 @@ def _spread(values: Values, times: float) -> float | None:
     if not len(starts):
         return None
     rows = np.add.reduceat(values.rows, starts).astype(np.float64)
-    # Scaled, so neither sums nor squares overflow.
+    # We scale the values, so neither sums nor squares overflow.
     scale = 2.0 ** np.frexp(np.abs(values.values.astype(np.float64)).max())[1]
     scaled = values.values / scale
     sums = np.add.reduceat(scaled * values.rows, starts)

@@ -49,7 +49,7 @@ def reasons_left_out(rules: Sequence[GraphRule], graph: Graph) -> list[int | str
     said = _Said(graph)
     reasons: dict[int, int | str | None] = {}
     forms = list(Form)
-    # Shorter rules first, since they leave out longer ones.
+    # Shorter rules come first, because we leave out longer rules that say the same.
     for place in sorted(range(len(rules)), key=lambda place: (forms.index(rules[place].form), len(rules[place].body), place)):
         rule = rules[place]
         reason = None if rule.head is None else _reason(rule, graph.options)

@@ -157,7 +157,7 @@ def predicates_of(session: Session) -> Predicates:
 def _most_frequent(arity: int, place: int, stride: int, predicates: int) -> Select:
     f, c = row(fact_table(arity), "f"), row(CONSTANT, "c")
     value = f[argument(place)]
-    # Numbers from `predicates` on are negative facts; a remainder is another order of the same arguments.
+    # Greater literals are negative facts, and a remainder means another order of the arguments. We count neither.
     held = f.literal < predicates * stride, f.literal % stride == 0
     n = select(f.literal, value=value, n=count_rows()).from_(f).where(*held).group_by(f.literal, value).as_("n")
     rank = row_number(ordered(n.n, descending=True), n.value, per=[n.literal])

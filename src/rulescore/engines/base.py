@@ -173,7 +173,7 @@ class Engine(ABC):
     def close(self) -> None:
         """Drop everything and disconnect."""
 
-    # Each engine implements these for the public methods of the same names.
+    # Each engine implements the following methods. The public methods of the same names call them.
 
     @abstractmethod
     def _load(self, name: str, rows: pa.Table) -> None: ...

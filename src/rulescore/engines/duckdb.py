@@ -39,7 +39,7 @@ _OUT_OF_MEMORY = (
 _OVERFLOW = "next power of 2"
 _TOO_MANY_ROWS = "a statement joins more rows than the engine can count; shorten the rule, or bind its variables more tightly"
 
-# DuckDB writes doubles as Python does, except whole ones.
+# DuckDB writes doubles like Python, except whole doubles.
 _DOUBLE_TEXT = f"""
 CREATE TEMPORARY MACRO {DOUBLE_TEXT}(x) AS CASE
     WHEN x = FLOOR(x) AND ABS(x) < 9223372036854775808 THEN CAST(CAST(x AS BIGINT) AS VARCHAR)
@@ -55,9 +55,9 @@ CREATE TEMPORARY MACRO {NANOSECONDS}(x) AS CASE WHEN ISFINITE(x) AND EPOCH_NS(x)
 """
 
 
-# Run when all files are attached, before anything is read. From then on no view and no statement of a user can read or write
-# another file, load an extension or change a setting. Only we change `disabled_optimizers`, for the order of joins, and the limit
-# of memory if the user has given one.
+# We run this when all files are attached, before we read anything. From then on no view and no statement of a user can read or
+# write another file, load an extension or change a setting. Only we change `disabled_optimizers`, for the order of joins, and the
+# limit of memory if the user has given one.
 _SEAL = """
 SET allow_community_extensions = false;
 SET enable_external_access = false;
@@ -98,7 +98,8 @@ class DuckDBEngine(Engine):
             "preserve_insertion_order": False,
             "temp_directory": folder,
         }
-        # DuckDB prints its progress bar to stdout, into our results. Some notebooks have none, and setting it raises.
+        # DuckDB prints its progress bar to stdout, into our results. Some notebooks have no progress bar, and setting it there
+        # raises an error.
         if self._connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() != (False,):
             settings["enable_progress_bar"] = False
         settings["memory_limit"] = options.memory_limit or self._half_of_memory()
@@ -114,7 +115,7 @@ class DuckDBEngine(Engine):
         (told,) = self._connection.execute("SELECT current_setting('memory_limit')").fetchone() or ("",)
         self._limits = told, Path(folder)
         if options.memory_limit is not None and (limit := amount(options.memory_limit)) is not None:
-            # Asking the database how much it takes needs memory, too.
+            # The question how much memory the database uses needs memory, too.
             self._limit(max(limit, MEBIBYTE))
             self._share = Share(limit, self._used, self._limit)
             _refuse_too_little(options.memory_limit, limit, self._share.least_limit)

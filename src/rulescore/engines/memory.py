@@ -19,8 +19,8 @@ MEBIBYTE = 1 << 20
 _UNITS = {"": 1, **{letter: 1000**power for power, letter in enumerate("KMGT", 1)}}
 _BINARY_UNITS = {f"{letter}I": 1024**power for power, letter in enumerate("KMGT", 1)}
 
-# Three amounts. The engine gets at least the first, which is enough for some thousand facts. Loading takes the second outside the
-# engine. We leave the engine's share unchanged if the change would be less than the third.
+# The engine's share is at least `_LEAST`, which is enough for some thousand facts. Loading facts takes `_LOADING` outside the
+# engine. If the share would change by less than `_NOTABLE`, we leave it unchanged.
 _LEAST = 32 * MEBIBYTE
 _LOADING = 80 * MEBIBYTE
 _NOTABLE = 4 * MEBIBYTE
@@ -28,7 +28,7 @@ _NOTABLE = 4 * MEBIBYTE
 # A tenth of the limit stays free: for memory that the engine has freed but not returned when a statement ends, and for its result.
 _FREE = 10
 
-# The memory of a run with few rules without its engine. We use it on systems that do not report memory.
+# The memory that a run with few rules takes outside the engine. We use it on systems that do not report memory.
 _USUAL = 200 * MEBIBYTE
 
 _STATM = Path("/proc/self/statm")
@@ -124,7 +124,7 @@ def remove_abandoned() -> None:
         try:
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError:
-            continue  # somebody else has removed it, or we may not
+            continue  # somebody else has removed it, or we lack the permission
         try:
             if _is_old_and_ours(handle) and _lock(handle):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -35,8 +35,8 @@ def _spelt(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-# Even a misspelt address has `//` or `:/`; a path has neither. A password may hold any character. If its address stands alone or in
-# quotes, the password may reach to the end of these, otherwise to the next blank.
+# Even a misspelt address has `//` or `:/`; a path has neither. A password may hold any character. If the address is the whole text
+# or stands in quotes, the password may reach to the end of the text or the quotes, otherwise to the next blank.
 _SLASHES = "(?: :?// | :/ )"
 _ADDRESS = compile(
     rf"""(?sx) \A [\w+.-]*+ {_SLASHES} [^\s:/@]* : .* | (["'`]) [\w+.-]*+ {_SLASHES} (?: \\. | (?!\1) . )*+ | {_SLASHES} \S*+"""
@@ -111,7 +111,7 @@ def suggestion(word: str, known: Iterable[str]) -> str | None:
     if len(word) > _LONGEST_MISSPELT:
         return None
     short = [name for name in known if len(name) <= _LONGEST_MISSPELT]
-    # The namespace that two IRIs share does not make their names alike.
+    # Two IRIs are not similar only because they share a namespace.
     namespace = word[: max(word.rfind("/"), word.rfind("#")) + 1]
     ends = {name.removeprefix(namespace): name for name in short if namespace and name.startswith(namespace)}
     close = _closest(word.removeprefix(namespace), ends)

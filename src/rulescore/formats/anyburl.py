@@ -81,7 +81,8 @@ def _atom(predicate: str, left: str, right: str, span: Span) -> Atom:
 
 
 def _term(name: str, span: Span) -> Term:
-    # A million rules have a few thousand names: as texts of their own they would take more memory than all else of a rule.
+    # A million rules have a few thousand names. If each rule had its own copies of them, these would take more memory than the rest
+    # of the rule.
     return Variable(name, span) if len(name) == 1 and "A" <= name <= "Z" else Constant(intern(name), span)
 
 

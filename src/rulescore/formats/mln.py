@@ -137,7 +137,7 @@ FORMAT = RuleFormat(
     "mln",
     _TITLE,
     _EXAMPLE,
-    # A line with the arrow `<-` is no clause of theirs: in `2 * N > 40 <- age(X, N).`, 2 is not a weight.
+    # A line with the arrow `<-` is not in this format: in `2 * N > 40 <- age(X, N).`, 2 is not a weight.
     mostly(rf"(?!.*(?:<-|:-|←))(?:{NUMBER}\s+[!¬]?\s*[^\s(].*\)|(?:{NUMBER}\s+)?[!¬]?\s*\S.*\)\s+v\s+[!¬]?\s*\S.*\))\s*\.?$"),
     read,
     turn=8,

@@ -16,7 +16,7 @@ from rulescore.language.syntax import Atom, Comparison, Condition, Constant, Not
 _TITLE = "Prolog"
 _EXAMPLE = "f(A,B):- tail(A,C), \\+ empty(C), f(C,B)."
 _LOG = re.compile(r"^(?:\*{4}.*|Precision:.*|\d\d:\d\d:\d\d .*)$", re.MULTILINE)
-# A quote without its end takes the rest of the text: if there are many, looking for each end would take long.
+# A quote without an end takes the rest of the text, because a search for the end of each of many quotes would take long.
 _COMMENT = re.compile(r"""'(?:[^'\\]|\\.|'')*+(?:'|\Z)|"[^"]*"|(%[^\n]*|/\*.*?\*/)""", re.DOTALL)
 _TOKEN = re.compile(
     r"""\s*(?:(?P<variable>[A-Z_]\w*)|(?P<name>[a-z]\w*)|(?P<quoted>'(?:[^'\\]|\\.|'')*+')|(?P<text>"[^"]*")

@@ -245,7 +245,7 @@ class RuleViolationCallback(TrainingCallback):
         result = score(
             self.model, self.rules, dataset=self.dataset, of=self.of, k=self.k, batch_size=self.batch_size, **self.options
         )
-        # Evaluation makes the model cache representations, which the next training step would make stale.
+        # During evaluation the model caches representations. They would be out of date after the next training step.
         self.model._free_graph_and_cache()
         measures = model_measures(the_model(result))
         self.history.append({"epoch": epoch, **measures})

@@ -35,12 +35,12 @@ class RuleViolationScorer:
     def name(self) -> str:
         return f"neg_{self.measure}"
 
-    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:  # noqa: N803  # as scikit-learn calls it
+    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:  # noqa: N803 # scikit-learn's name
         ids = _index(X, "X") if self.key is None else list(X[self.key])
         predicted = dict(zip(ids, estimator.predict(X), strict=True))
         result = score(None, {"estimator": predicted}, self.rules, tables={self.table: self.described(ids)}, **self.options)
         value = model_measures(the_model(result))[self.measure]
-        # A difference, because -0.0 and 0.0 would print differently.
+        # We subtract from 0, because the negated score would print as -0.0.
         return math.nan if value is None else 0 - value
 
     def described(self, hidden: list[Any]) -> Table:

@@ -155,7 +155,7 @@ def _count(row: RowAtom, value: Variable | Constant = _ONE) -> Aggregate:
 def _unique(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
     cursor.finish("`.`")
     variables = _variables(*columns.names)
-    # We make two atoms, not the same atom twice: each has a key of its own.
+    # We make two atoms instead of using one twice, because each needs a key of its own.
     head = Comparison(Operator.AT_MOST, _count(columns.row(variables)), _ONE)
     return [ColumnCheck(f"{columns.words()} unique", head, And((columns.row(variables),)))]
 

@@ -97,7 +97,7 @@ _POWERS = {Arithmetic.ADD: 1, Arithmetic.SUBTRACT: 1, Arithmetic.MULTIPLY: 2, Ar
 JOINTS = frozenset({",", "and", "or"})
 _ENDS = frozenset({",", ")"})
 PREDICATE_KINDS = NAME_KINDS | {"dotted"}
-# `not` may begin `not in`, and a word may be `mod`.
+# These tokens need a second look: `not` may begin `not in`, and a word may be `mod`.
 _AFTER_VALUES = frozenset({*_COMPARISONS, *_ARITHMETIC, "in", "not", "word"})
 
 
@@ -421,7 +421,7 @@ def read_body(cursor: Cursor) -> And:
         )
     begin = cursor.index
     body = read_conjunction(cursor)
-    if cursor.index - begin > MOST_ATOMS:  # if there are at least so many tokens
+    if cursor.index - begin > MOST_ATOMS:  # a body with more conditions also has more tokens
         _refuse_too_long(cursor, body)
     if cursor.token.kind == "<-" and cursor.begin:
         raise cursor.missing_full_stop(cursor.begin)

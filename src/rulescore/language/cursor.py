@@ -51,7 +51,7 @@ WORD = rf"{_LETTER}{_LETTERS}*+"
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DATE_LIKE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:[0-9]{2})?"
-# The common symbols first: the order of alternatives decides how long a large file takes to read.
+# The common symbols come first, because the order of alternatives decides how long a large file takes to read.
 _SYMBOL = r"[(),]|\.(?!\d)|<->|<=>|<[-=>]|:-|->|=[<=>]|>=|!=|&&|\|\||//|\*\*|[←→⇐⇒⊥∧∨¬≠≤≥:;\[\]{}@*/+\-=<>!&|^~%]"
 _SPELLINGS = {
     ":-": "<-",
@@ -102,7 +102,7 @@ def statements(source: Source) -> Iterator[list[Token]]:
         group = match.lastgroup or "unknown"
         text = match[group]
         kind = _KINDS.get(text) or (text if group == "symbol" else group)
-        # Not by Token(…): its constructor costs a fifth of the reading of a large file.
+        # We do not call Token(…), because its constructor would take a fifth of the time for a large file.
         start, end = match.span(group)
         tokens.append(tuple.__new__(Token, (kind, intern(text), start, end)))
         if kind == "." or (kind == "unterminated" and text.rstrip().endswith(".")):
@@ -241,7 +241,7 @@ class Cursor:
         self.problems = problems
         self.index = 0
         self.token = tokens[0]
-        # The first token of the last condition in the list that we read last.
+        # Where the last condition of the latest list begins, as the number of its first token.
         self.begin = 0
         # A comma joins no conditions in a head.
         self.in_head = False
@@ -250,7 +250,7 @@ class Cursor:
         self.keys: Mapping[str, tuple[str, ...]] = {}
         # The last `<-` among the tokens, which `has_arrow` looks for once.
         self.last_arrow: int | None = None
-        # How many brackets are open; how high the tree of the expression read last is, and the highest one so far.
+        # The number of open brackets, the height of the tree of the last expression, and the greatest height so far.
         self.depth = self.height = self.peak = 0
 
     def jump(self, index: int) -> None:
@@ -345,7 +345,7 @@ class Cursor:
     def at_check(self) -> bool:
         """Whether a check of columns stands here: `sale.price not null`, `sale(start, stop) ordered`."""
         index = self.index + 1
-        # A template fills in a column as a quoted name.
+        # If a template fills in a column, it is a quoted name.
         if self.token.kind != "dotted" and not (self.token.kind == "quoted" and self.following.text in CHECK_WORDS):
             if self.token.kind not in NAME_KINDS or self.following.kind != "(" or self.has_arrow():
                 return False

@@ -198,7 +198,7 @@ def _group(graph: Graph, subject: Node, kind: str) -> Iterator[Made]:
     if len(members) < len(set(nodes)) or len(members) < 2:
         yield NotUnderstood(f"{short(kind)} with an expression", None)
     elif kind == f"{OWL}AllDisjointProperties" and len(members) > _MOST_DISJOINT:
-        # Each pair of them makes a rule.
+        # Each pair of properties makes a rule, so a large group makes too many.
         yield NotUnderstood(f"{short(kind)} of more than {_MOST_DISJOINT} properties", None)
     elif kind == f"{OWL}AllDisjointProperties":
         for left, right in combinations(members, 2):
@@ -327,7 +327,7 @@ _GROUPS = (f"{OWL}AllDisjointClasses", f"{OWL}AllDisjointProperties")
 _EVERYTHING = frozenset((f"{OWL}Thing", f"{RDFS}Resource", f"{OWL}topObjectProperty", f"{OWL}topDataProperty"))
 _CONCLUDING = frozenset(f"{RDFS}{name}" for name in ("subClassOf", "subPropertyOf", "domain", "range"))
 
-# Other statements describe the things of these kinds.
+# If a subject has one of these types, its other statements describe it.
 _KINDS = frozenset(
     f"{OWL}{name}"
     for name in (
@@ -348,7 +348,7 @@ _KINDS = frozenset(
     )
 )
 
-# Texts for people, parts of axioms that we read as a whole, and statements that two names differ.
+# We report no problem for these: texts for people, parts of axioms that we read as a whole, and statements that two names differ.
 _SILENT = frozenset(
     (
         *(f"{RDFS}{name}" for name in ("label", "comment", "seeAlso", "isDefinedBy", "member")),

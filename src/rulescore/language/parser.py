@@ -20,7 +20,7 @@ from rulescore.language.trees import variables_in
 from rulescore.waiting import look_at_the_clock
 
 _Read = TypeVar("_Read")
-# Before these, `false` is a constant, not a head.
+# If one of these follows `false`, it is a constant, not a head.
 _AFTER_CONSTANTS = frozenset({"=", "!=", "<", "<=", ">", ">=", "==", "+", "-", "*", "/", "in", "not", "("})
 _TURNED_ARROWS = frozenset({"->", "=>"})
 # If one of these follows a word, the word does not begin a head.
@@ -144,7 +144,7 @@ def _check_rules(declaration: Refuting, name: str | None, annotations: Annotatio
     for number, part in enumerate(declaration.parts(), start=1):
         said = part.words if name is None else name if number == 1 else f"{name} {number}"
         denied = part.example()
-        if denied is not None:  # None: a predicate with itself, which is reported already
+        if denied is not None:  # None: a predicate is paired with itself, and that has been reported
             yield _rule(Falsity(), And((denied.head, *denied.body.conditions)), said, hard, declaration.span)
 
 

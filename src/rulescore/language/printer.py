@@ -111,7 +111,7 @@ def _print_about(about: About) -> str:
     return print_term(about.focus) if about.path is None else f"{print_term(about.focus)}, {path}"
 
 
-# Conditions and expressions to text, with no more parentheses than reading them again needs.
+# Turns conditions and expressions into text, with no more parentheses than the parser needs.
 
 
 _SUMS = frozenset({Arithmetic.ADD, Arithmetic.SUBTRACT})

@@ -44,7 +44,7 @@ from rulescore.language.triples import (
 
 PATH, PROPERTY = f"{SHACL}path", f"{SHACL}property"
 
-# Texts for people, the targets of a shape, its parts, and parameters that belong to others.
+# Properties of a shape that are no conditions: texts for people, targets, parts, and parameters of other properties.
 TARGETS = tuple(f"{SHACL}{name}" for name in ("targetClass", "targetSubjectsOf", "targetObjectsOf", "targetNode", "target"))
 SILENT = frozenset(
     (

@@ -184,7 +184,8 @@ def _read_lines(cursor: Cursor, name: str, span: Span) -> list[tuple[int, list[s
         raise _unusable(cursor, f"`{name}` is not UTF-8", span) from None
     except csv.Error as error:
         raise _unusable(cursor, f"`{name}` is not a CSV file: {error}", span) from None
-    # A name with the character NUL is a ValueError, and links that lead to each other are a RuntimeError of older Pythons.
+    # Python raises a ValueError for a name with the character NUL, and older versions raise a RuntimeError for links that lead to
+    # each other.
     except (OSError, ValueError, RuntimeError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise _unusable(cursor, f"`{name}` cannot be read: {reason}", span) from None

@@ -85,7 +85,7 @@ def read_number(cursor: Cursor) -> Constant:
     if sign == "-":
         value = -value
     unit = cursor.token.text
-    # With a parenthesis behind it the word is a predicate: a full stop or a comma is missing before it.
+    # If a parenthesis follows, the word is a predicate, so a full stop or a comma is missing before it.
     if cursor.token.kind == "word" and (unit in _UNITS or unit in _OTHER_UNITS) and cursor.following.kind != "(":
         return _read_duration(cursor, start, value)
     span = cursor.span_from(start)
@@ -167,7 +167,7 @@ def unquoted(cursor: Cursor, token: Token) -> str:
         return token.text
 
 
-# Values and names as text, in both directions.
+# Turns values and names into text, and text into values and names.
 
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -222,7 +222,7 @@ def write_name(name: str) -> str:
     return name if is_word(name) else quote(name, "`")
 
 
-# A hundred thousand rules have two hundred names.
+# Cached, because a hundred thousand rules may have only two hundred names.
 @lru_cache(maxsize=4096)
 def write_predicate(name: str) -> str:
     """A name, or a table and its attribute: `sale.price`."""
@@ -246,7 +246,7 @@ def write_value(value: Value) -> str:
             return write_duration(value)
 
 
-# Thousands of facts have the same few thousand constants.
+# Cached, because facts repeat the same few thousand constants.
 @lru_cache(maxsize=65536)
 def _write_text(value: str) -> str:
     return value if is_word(value) and not is_variable_word(value) else quote(value, '"')

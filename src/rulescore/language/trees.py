@@ -136,7 +136,7 @@ _PARTS: _Parts = {
 }
 # A set may have a hundred thousand constants, and has neither conditions nor variables.
 _PARTS_BUT_SETS: _Parts = {**_PARTS, Membership: lambda node: (node.value,)}
-# The terms of atoms are no conditions, and hold none.
+# We need not look into atoms, because their terms hold no conditions.
 _PARTS_BUT_TERMS: _Parts = {**_PARTS_BUT_SETS, **dict.fromkeys((Atom, RowAtom), lambda _: ())}
 
 
@@ -198,7 +198,7 @@ def dependency(rule: Rule) -> Rule | None:
     return replace(rule, head=replace(different[0], operator=Operator.EQUAL), body=And(others, rule.body.span))
 
 
-# What statements name. A test looks like an atom.
+# What statements name. Some of these atoms may be tests, because a test looks like an atom.
 
 
 def conditions_of(statement: Statement) -> tuple[Condition, ...]:

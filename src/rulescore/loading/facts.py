@@ -35,7 +35,7 @@ from rulescore.sql.tables import target_predictions
 from rulescore.sql.words import arguments, name
 from rulescore.values import LETTERS, ValueType
 
-# Rows staged at a time: about two row groups of DuckDB. These rows take memory away from the engine.
+# The number of rows that we stage at a time, about two row groups of DuckDB. These rows take memory away from the engine.
 _STAGED_ROWS = 250_000
 
 _KEYS = name("key")

@@ -195,7 +195,7 @@ def stored_table(path: TablePath, schema: pa.Schema, only: tuple[ColumnIn, ...] 
     return StoredTable(path, {name: name for name in schema.names}, dict(zip(schema.names, schema.types, strict=True)), only)
 
 
-# Sources that an engine reads by itself, and settings that it does not support.
+# Finds sources that an engine reads itself, and settings that it does not support.
 
 
 def read_natively(engine: Engine, setting: Setting) -> Setting:
@@ -326,7 +326,7 @@ def _own_tables(setting: Setting) -> Iterator[FactTable | DatabaseTable]:
     yield from (row for row in rows if isinstance(row, DatabaseTable) and row.database is None)
 
 
-# Samples of rows at fault: messages show a few, and how many there are.
+# Finds samples of faulty rows. Messages show a few of them, and how many there are.
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def _look(engine: Engine, relation: Relation, place: OrderedText) -> Iterator[Di
     tables = [table for table in (relation.observed, relation.predicted) if table is not None]
     values = [select(value=t[field]).from_(t) for t in (row(table, "t") for table in tables)]
     (ends,) = engine.query(extremes(values)).to_pylist()
-    # Most texts that rules order are words: we fetch all of them only if the first or the last looks like a number or a date.
+    # Most texts that rules order are words. So we fetch all texts only if the first or the last looks like a number or a date.
     if not any(end is not None and _kind(pa.array([end])) in _MEASURES for end in ends.values()):
         return
     texts = pc.drop_null(engine.query(distinct_values(values))["value"].combine_chunks().cast(pa.string()))

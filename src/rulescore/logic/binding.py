@@ -86,7 +86,8 @@ def bind(
     bound = {term.name for atom in atoms for term in atom.terms if isinstance(term, Variable)}
     bound.update(outer)
     for test in tests:
-        # Not an atom, because an argument is computed: we report that once, elsewhere, and let it bind as the user meant.
+        # This is no atom, because an argument is computed. We report that elsewhere, and here treat the variables as bound, as the
+        # user intended.
         if isinstance(test, Test) and not is_test(test):
             bound.update(argument.name for argument in test.arguments if isinstance(argument, Variable))
     values, rest = _abbreviations(equations, bound, names)

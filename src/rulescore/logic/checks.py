@@ -72,7 +72,8 @@ def is_tautology(rule: Rule) -> bool:
 def _stands_in(head: Head | Condition, body: tuple[Condition, ...]) -> bool:
     match head:
         case Falsity() | Not():
-            # In a head, `not p(X)` is confirmed if something refutes p(X); in a body, it holds if p(X) is only absent.
+            # `not p(X)` means two things: a head with it is confirmed if something refutes p(X), and a body with it holds if p(X)
+            # is absent.
             return False
         case And(conditions=parts):
             return all(_stands_in(part, body) for part in parts)
@@ -284,7 +285,7 @@ def _ranges(node: Node, outside: set[str]) -> bool:
 def _duplicate_names(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
     first: dict[str, Rule] = {}
     for rule, name in zip(program.rules, names, strict=True):
-        # Names that we make up are like no other.
+        # Names that we make up differ from all other names.
         if rule.name is None:
             continue
         if name in first:
@@ -352,7 +353,7 @@ def _plain_key(rule: Rule) -> _Key:
 
 
 def _duplicate_rules(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
-    # Keys of a hundred thousand rules would take more memory than the rules: we keep their hashes.
+    # We keep only hashes, because the keys of a hundred thousand rules would take more memory than the rules.
     before: dict[int, list[tuple[int, str]]] = {}
     plain = program.occurrences.plain
 

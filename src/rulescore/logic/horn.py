@@ -81,7 +81,7 @@ def horn_program(program: Program, is_predicate: IsPredicate) -> tuple[Program, 
     others = [declaration for declaration in program.declarations if not _is_horn(declaration, is_predicate)]
     general = {name for declaration in others if isinstance(declaration, Refuting) for name in declaration.refuted}
     used = program.occurrences
-    # Most often all names are predicates, so rules of atoms alone are Horn rules without another look.
+    # Usually all names are predicates. Then rules that consist of atoms are Horn rules, and need no further check.
     surely = not general and all(is_predicate(name) for name, _ in used.first)
     fast = frozenset(
         number
@@ -102,7 +102,7 @@ def _is_horn(declaration: Declaration, is_predicate: IsPredicate) -> bool:
     return fits and all(map(is_predicate, named_predicates(declaration)))
 
 
-# What refutes the heads of Horn rules, in the form in which their plans look it up.
+# Finds the refuters of heads of Horn rules, in the form in which plans look them up.
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Places:
         for place in places[1:]:
             if not any(place.column.may_hold(kind) for kind in _kinds(places[0].column)):
                 self._report.never_equal(variable, place.span, (*places[0].examples, *place.examples))
-        # A value of a mixed column equals the others only if it has their type.
+        # Only values of the same type can be equal to a value of a mixed column.
         typed = [place.column.type for place in places if place.column.type not in (None, ValueType.MIXED)]
         if not typed:
             return next(iter(kinds), None)
@@ -309,7 +309,7 @@ class EquatedPlaces:
 
     def _group(self, place: _Group) -> _Group:
         while (above := self._above.setdefault(place, place)) != place:
-            self._above[place] = self._above[above]  # we shorten the path for the next search
+            self._above[place] = self._above[above]  # we shorten the path to the group's root for the next search
             place = above
         return place
 

@@ -143,7 +143,7 @@ class _Arrangement:
 @lru_cache(maxsize=65_536)
 def _arrange(head: _Outline, atoms: tuple[_Outline, ...], variables: int) -> _Arrangement:
     """The arrangement with the least outline, so rules that differ in atom order, variable names or directions agree."""
-    # Of all ways to write a body we take the first in sorted order. So more rules share a shape, and fewer statements run (0003).
+    # We sort all ways to write a body and take the first. So more rules share a shape, and fewer statements run (0003).
     orders: Iterable[tuple[int, ...]] = [tuple(range(len(atoms)))]
     if 1 < len(atoms) <= LARGEST_REORDERED_BODY:
         orders = permutations(range(len(atoms)))

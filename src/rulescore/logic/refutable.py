@@ -85,7 +85,7 @@ def _facts(functional: Sequence[tuple[str, int]]) -> str:
 
 
 def _first_statements(statements: Sequence[str]) -> str:
-    # Not in backticks: the name of a predicate may have backticks itself.
+    # We add no backticks, because the name of a predicate may have its own.
     more = f" … and {len(statements) - _MOST:,} more" if len(statements) > _MOST else ""
     return " ".join(statements[:_MOST]) + more
 

@@ -324,7 +324,7 @@ class Resolver:
     ) -> tuple[Disjunct, ...]:
         """Resolve the parts. `bound`: variables whose types we know. If equations bind a variable in one part and atoms in another,
         it stays a variable. Its name then means the same in all disjuncts."""
-        # The atoms of all parts come first: they give the types of the variables in expressions.
+        # We resolve the atoms of all parts first, because they give the types of the variables in expressions.
         atoms = [tuple(self._binding_atom(atom, outer) for atom in part.atoms) for part in parts]
         places = Places(self.schema, self._report, {self.prefix + name for name in self.computed})
         for several in atoms:
@@ -385,7 +385,7 @@ class Resolver:
                 case Wildcard() | Variable():
                     pass
                 case Constant() if self.prefix and isinstance(written_term, Variable):
-                    pass  # a constant of the rule's head in a refutation: we check the head by itself
+                    pass  # this value stands for a constant of the rule's head, which we check elsewhere
                 case Constant(value):
                     if not column.may_hold(type_of_value(value)) or isinstance(value, datetime.timedelta):
                         self._report.wrong_type(relation, name, term)

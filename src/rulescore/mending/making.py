@@ -178,7 +178,7 @@ def _queries(loaded: Loaded, keys: Sequence[str], facts: FactsLike) -> list[Quer
     for batch in batches(facts):
         for predicate, terms, _ in read(batch):
             if loaded.vocabulary.arity(predicate) != batch.arity:
-                continue  # no rule and no fact has it, so it has no contributions
+                continue  # no rule and no fact has this predicate, so its candidates have no contributions
             for place, key in enumerate(terms):
                 if key in numbers:
                     queries[Query(predicate, place, numbers[key])] = None

@@ -111,7 +111,7 @@ def _point(place: int, value: int, other: int) -> Cell:
     return (value, other) if place == 0 else (other, value)
 
 
-_FRESH = -1, -2  # no constant has these numbers: they stand for candidates of which we know the cell only
+_FRESH = -1, -2  # no constant has these numbers: they stand for candidates known only by their cell
 
 
 def _differences(cells: _Cells, width: int) -> list[Difference]:

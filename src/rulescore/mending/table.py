@@ -329,7 +329,7 @@ class CandidateTable:
 
     def _worded(self, rows: Rows) -> pa.Table:
         rules, predicates = pa.array([rule.name for rule in self.rules], pa.string()), pa.array(list(self.predicates), pa.string())
-        marks = NO_ARGUMENT - int(rows.arguments.min(initial=NO_ARGUMENT))  # the number of `*1` comes right below `NO_ARGUMENT`
+        marks = NO_ARGUMENT - int(rows.arguments.min(initial=NO_ARGUMENT))  # the number of `*1` is `NO_ARGUMENT` - 1
         words = pa.array([*(f"*{number}" for number in range(marks, 0, -1)), *map(text_of, self.keys)], pa.string())
         used = rows.arguments != NO_ARGUMENT
         numbers = rows.arguments[used]

@@ -64,8 +64,8 @@ def refuse_unknown(rows: Sequence[dict[str, Any]], column: str, known: Collectio
             raise InputError(Diagnostic("E791", message, helps=helps))
 
 
-# The colours of Okabe and Ito, without the yellow, which is hard to see on white. Neighbours differ in lightness. The numbers of
-# colours and shapes differ: if they were equal, the pairs would repeat sooner.
+# The colours of Okabe and Ito, without the yellow, which is hard to see on white. Neighbours differ in lightness. There are more
+# shapes than colours, so pairs of both repeat later.
 COLOURS = ("#0072B2", "#E69F00", "#000000", "#56B4E9", "#D55E00", "#CC79A7", "#009E73")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 WEIGHTS = (1.0, 0.9, 1.8, 1.7, 1.5, 1.8, 1.8, 1.8)
@@ -88,7 +88,7 @@ _MOST_MARKS = 8
 _ALL_MARKED = 60
 """Every position of a line has a mark, if there are no more than this."""
 _MOST_LINEAR = 5
-# The first font comes with vl-convert. The others replace it on other machines. We load no font from an address.
+# The first font comes with vl-convert. The other fonts replace it on other machines. We never download a font.
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
@@ -195,7 +195,8 @@ def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
             if before != kept[-1] and abs(point[1] - before[1]) >= up:
                 kept.append(before)  # a step is drawn at the value where it happens
             kept.append(point)
-    kept = kept[:: len(kept) // (4 * _MOST_POINTS) + 1]  # a line that goes up and down all the time
+    # A line that goes up and down often still has too many points, so we keep every n-th.
+    kept = kept[:: len(kept) // (4 * _MOST_POINTS) + 1]
     return kept if kept[-1] == points[-1] else [*kept, points[-1]]
 
 

@@ -25,7 +25,7 @@ def concerns(node: exp.Expr) -> bool:
     return isinstance(node, exp.TryCast | exp.Lower | exp.Upper | exp.ApproxDistinct) or is_aggregate_query(node)
 
 
-# Our functions that PostgreSQL lacks: numbers as text, and the microseconds of a timestamp.
+# Replaces functions of ours that PostgreSQL lacks: numbers as text, and the microseconds of a timestamp.
 
 
 def spell(statement: exp.Expr) -> exp.Expr:
@@ -49,7 +49,7 @@ def _double_text(value: Sql) -> Sql:
     return case(
         (all_of(is_whole, value.abs() < constant(2.0**63)), written(value.big())),
         (is_whole, written(_all_digits(value))),
-        # PostgreSQL turns to exponents one digit before Python does.
+        # PostgreSQL writes an exponent from one digit fewer on than Python.
         (value.abs() >= constant(1e15), written(written(value).cast("DECIMAL"))),
         default=written(value),
     )

@@ -44,7 +44,7 @@ _COLUMNS: dict[pa.DataType, str] = {
     pa.string(): 'TEXT COLLATE "C"',
 }
 
-# By the numbers (OIDs) of types, which are the same on every server.
+# We look types up by their numbers (OIDs), which are the same on every server.
 _TYPES: dict[int, pa.DataType] = {
     16: pa.bool_(),
     20: pa.int64(),
@@ -78,7 +78,7 @@ _SETTINGS = {
     "idle_in_transaction_session_timeout": "0",
 }
 
-# Smaller tables are planned well enough without statistics.
+# The server plans smaller tables well enough without statistics.
 _WORTH_ANALYSING = 100
 
 # The number of bytes that we send at a time.
@@ -101,7 +101,7 @@ class PostgresEngine(Engine):
         self._worker = Worker(self.cancel)
         self._unanalysed: set[str] = set()
         self._spoken = POSTGRES
-        # The schemas that the role searches, in which names of the user's tables are looked up.
+        # The schemas that the role searches. We look up names of the user's tables there.
         self._searched: list[str] = []
         try:
             self._worker.do(lambda: self._begin(options))
@@ -201,7 +201,7 @@ class PostgresEngine(Engine):
             self._commit()
             return None
         if isinstance(statement, exp.Drop) and self._is_aborted:
-            return None  # the failed transaction has dropped everything, and its error is on its way
+            return None  # the failed transaction has dropped the tables, and its error is already being raised
         asked = statement.args.get("expression")
         if isinstance(asked, exp.Query) and has_user_sql(asked):
             # The user's SQL runs read only, and so cannot make a table: we fetch its rows and load them.

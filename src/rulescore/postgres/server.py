@@ -40,7 +40,7 @@ def connected(url: str) -> psycopg.Connection:
 def _address_text(known: Mapping[str, Any]) -> str:
     """The address of a server, with its place and user but without other parameters such as the password."""
     host, port = str(known.get("host") or ""), str(known.get("port") or "")
-    apart = "/" in host or "," in host  # a folder, or several servers
+    apart = "/" in host or "," in host  # the host is a folder, or a list of servers
     user = f"{known['user']}@" if known.get("user") else ""
     place = "" if apart else f"{host}:{port}" if port else host
     parts = {"host": host if apart else "", "port": port if apart else "", "service": known.get("service")}

@@ -178,7 +178,7 @@ def published_catalogue(engine: Engine, schema: str) -> SchemaCatalogue:
 _MODELS = name("published_model")
 _STAGED_NAMES = name("published_name")
 
-# Names of schemas that servers reserve: with this prefix, and the SQL standard's.
+# Servers reserve names of schemas with this prefix, and the schema of the SQL standard.
 _RESERVED = "pg_"
 _STANDARD = "information_schema"
 

@@ -308,7 +308,7 @@ def _text_numbers(
         return check(texts.cast(kind))
     except pa.ArrowInvalid:
         pass
-    # Arrow does not say which text it could not convert; one pass in Python does.
+    # Arrow does not say which text it could not convert, so we find it by a pass in Python.
     values = []
     for row, text in enumerate(texts.to_pylist()):
         try:

@@ -145,7 +145,7 @@ class InputFile:
         else:
             with _open(self.path) as pipe:
                 copy.writelines(chunks(pipe))
-        # Seeking writes the buffer, so a full disk fails here.
+        # Seeking writes the buffer, so if the disk is full, it fails here.
         copy.seek(0)
 
 
@@ -229,7 +229,7 @@ def _has_bytes(pipe: IO[bytes]) -> bool:
     try:
         poll = select.poll()
         poll.register(pipe.fileno(), select.POLLIN)
-    except (AttributeError, OSError):  # Windows has no `poll`, and a stand-in for standard input has no number
+    except (AttributeError, OSError):  # Windows has no `poll`, and a replacement for standard input has no file number
         return True
     return bool(poll.poll(_POLL))
 

@@ -35,7 +35,7 @@ def _tiers(part: str) -> tuple[frozenset[str], ...]:
         return itself, words
     long = [part, *(word for word in _WORDS[part] if len(word) > 1)]
     labels = frozenset(f"{word}_{end}" for word in long for end in ("label", "name", "text"))
-    # Many tables without triples have a column of ids and one called `type`.
+    # Many tables that hold no triples have a column of ids and a column `type`.
     ids = frozenset(f"{word}_id" for word in long if word not in ("from", "to", "type"))
     return itself, words, labels, ids.union(_IDS[part]), frozenset(_LAST[part])
 

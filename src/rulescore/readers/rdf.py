@@ -156,7 +156,7 @@ class _Guarded:
             if _SHORT_ENTITY.match(data, start) is None:
                 raise SyntaxError("an entity has more than 500 characters, or refers to other entities or files")
             start += len(_ENTITY)
-        # The beginning of a declaration may be at the end. We hold back nothing else: the parser must stop at the fault itself.
+        # The text may end within the beginning of a declaration. We hold back nothing else, so the parser stops exactly at a fault.
         ends = (length for length in range(len(_ENTITY) - 1, 0, -1) if data.endswith(_ENTITY[:length]))
         kept = len(data) - (next(ends, 0) if more else 0)
         self._held = data[kept:]
@@ -214,7 +214,7 @@ _INTEGERS = frozenset(("integer", *_SIZES, *_SIGNS))
 _FLOATS = frozenset(f"{_XSD}{name}" for name in ("double", "float"))
 _BATCH_ROWS = 1 << 16
 
-# The name that the parser gives to a blank node without one: a random number (decision 0013).
+# The parser names a blank node without a label by a random number (decision 0013).
 _ANONYMOUS = re.compile(r"[a-f][0-9a-f]{23,31}")
 
 
@@ -332,7 +332,7 @@ class _Terms:
     def _blank_key(self, label: str) -> str:
         if not self._renames or not _ANONYMOUS.fullmatch(label):
             return f"_:{label}"
-        # No label in a file has a `#`.
+        # No label in a file has a `#`, so our names do not clash with labels.
         return f"_:{self._stem}#{self._numbers.setdefault(label, len(self._numbers) + 1)}"
 
 

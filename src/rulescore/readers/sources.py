@@ -343,7 +343,7 @@ def _unknown_kind(path: Path, ending: str) -> Diagnostic:
     return Diagnostic("E305", f"files that end in `{ending}` cannot be read", Place(str(path)), notes=notes, helps=helps)
 
 
-# Further columns of a source, which are not in its facts, such as the rank of the truth. Found by their names.
+# Reads further columns of a source that are not part of its facts, such as the rank of the truth. Found by their names.
 
 
 Wanted = Mapping[str, frozenset[str]]

@@ -37,9 +37,9 @@ from rulescore.values import FIRST, LAST, MOMENTS, Value, ValueType, equals_doub
 
 _MOMENTS = {ValueType.DATETIME: pa.timestamp("us"), ValueType.INSTANT: pa.timestamp("us", "UTC")}
 _INFERRED = (ValueType.INTEGER, ValueType.FLOAT, ValueType.BOOLEAN, ValueType.DATE, *_MOMENTS)
-# Doubles below this hold every integer.
+# Doubles represent every integer below this.
 _EXACT = 2**53
-# Arrow also reads dates without a time of day, and hours without minutes.
+# Arrow would also accept dates without a time of day, and hours without minutes.
 _SHORTEST_MOMENT = len("2024-05-31T12:30")
 
 
@@ -235,7 +235,7 @@ def fitted(column: pa.Array, wanted: ValueType) -> pa.Array:
     callers can tell them from a slip of the keyboard."""
     if (read := read_as(column, wanted)) is not None:
         return read
-    # Arrow does not say which text it could not convert; one pass in Python does.
+    # Arrow does not say which text it could not convert, so we find it by a pass in Python.
     values = [_value_or_none(text, wanted) for text in column.to_pylist()]
     plain = [microseconds(value) if isinstance(value, datetime.datetime) else value for value in values]
     return pa.array(plain, ARROW_TYPES[wanted])

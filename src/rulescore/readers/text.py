@@ -275,7 +275,7 @@ def _guess_delimiter(sample: list[str], request: Request) -> str:
     fewest = min(headerless_widths(request), default=2)
     usual = marks if any(mark in line for mark in marks for line in sample) else _DELIMITERS
     widths = {mark: Counter(len(record.fields) for record in _sample_records(sample, mark) if record.text) for mark in usual}
-    # If no delimiter gives enough columns, a column is missing, and the delimiter with most columns is right.
+    # If no delimiter gives enough columns, a column is missing. Then we take the delimiter that gives most columns.
     for enough in (fewest, 2):
         shares = {
             mark: max((n / counts.total() for width, n in counts.items() if width >= enough), default=0.0)
@@ -328,7 +328,7 @@ def _batches(file: Opening, dialect: TextDialect, columns: Sequence[int] | None,
                 delimiter=dialect.delimiter,
                 quote_char='"' if dialect.quoted else False,
                 newlines_in_values=dialect.quoted,
-                # We must see an empty line to refuse it.
+                # Arrow must not skip empty lines, because we refuse them.
                 ignore_empty_lines=False,
             ),
             convert_options=csv.ConvertOptions(

@@ -55,7 +55,7 @@ def _terms(condition: Condition) -> Iterable[object]:
             return ()
 
 
-class Written(NamedTuple):  # we make several for each of many rows, and a tuple is quicker to make than a dataclass; so is `Told`
+class Written(NamedTuple):  # we make several of these, and of `Told`, for each of many rows: a tuple is quicker than a dataclass
     """A fact and its text. We compare facts by their texts: to Python, 1 and true are equal."""
 
     fact: Fact

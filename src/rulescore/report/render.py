@@ -18,7 +18,7 @@ def rendered(page: Any, template: str = "report.html") -> str:
         .get_template(template)
         .render(page=page, style=style, script=script, style_digest=_digest(style), script_digest=_digest(script))
     )
-    # A name may hold half of a character; no file can.
+    # A name may hold half of a surrogate pair, but no file can.
     return html.encode(errors="backslashreplace").decode()
 
 

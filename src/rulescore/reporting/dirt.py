@@ -73,7 +73,7 @@ def dirt_table(by: str, places: Sequence[Dirty], total: int, most: int | None = 
     return ViolationTable(pa.table(columns), total)
 
 
-# Which rules, rows and cells are better or worse in the second of two data sets.
+# Lists the rules, rows and cells that are better or worse in the second of two data sets.
 
 
 _NOUNS = {DirtyBy.ROW: "row", DirtyBy.CELL: "cell"}

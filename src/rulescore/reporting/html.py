@@ -58,7 +58,7 @@ def _side(kind: CellKind) -> str:
     return f' style="text-align: {"right" if is_number(kind) else "left"}"'
 
 
-# The progress of long work, as a line of a notebook's cell.
+# Shows the progress of long work as a line of a notebook's cell.
 
 
 _PATIENCE = 1.0

@@ -34,7 +34,7 @@ from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.labels import Labels, rule_title
 
 if TYPE_CHECKING:
-    # For type checkers only: results without gates load no gates.
+    # We import this for type checkers only, so results without gates load no gates.
     from rulescore.scoring.gate_outcomes import Outcome
 
 

@@ -8,7 +8,7 @@ from rulescore.scoring.results import RuleKind, RuleResult
 from rulescore.scoring.score import excess
 
 _LIMITS = (0.0, 0.01, 0.05, 0.25, 0.5)
-# Each is darker than the one before, in grey as well.
+# Each shade is darker than the one before, also when printed in grey.
 SHADES = (
     ("#dde6ef", "not"),
     ("#f6c4a8", "by up to 1"),

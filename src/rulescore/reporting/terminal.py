@@ -40,7 +40,7 @@ def _render(listing: Listing, appearance: Appearance) -> str:
     console = Console(
         file=target,
         width=width,
-        # Without a height, rich would take a dumb terminal to have 80 columns whatever the width.
+        # If we gave no height, rich would assume 80 columns for a dumb terminal and ignore the width.
         height=_HEIGHT,
         force_terminal=appearance.colour,
         color_system="standard" if appearance.colour else None,
@@ -147,7 +147,7 @@ def column_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]], wid
     shared = _shared(least, widest, texts, room)
     if all(words[index] <= shared[index] for index in texts):
         return shared
-    # Columns of words get their width first, since a word cannot be split; before them the names in the first column.
+    # Names in the first column get their width first. Columns of words come next, since a word cannot be split.
     least[0] = max(least[0], min(_longest_word(_first_words(contents[0])), _LONGEST_NAME))
     for index in texts:
         least[index] += max(0, min(words[index] - least[index], room - sum(least)))

@@ -34,7 +34,7 @@ _COUNTS = re.compile(r"(?P<count>count\([^:]* : (?P<what>.*)\)) (?P<operator>>=|
 _BOUNDS = {">=": "at least", "<=": "at most", "=": "exactly"}
 _NO_LABELS = Labels()
 
-# Readers of a sentence do not miss the quotes of rules, except around text that looks like a number, a date or a truth value.
+# Sentences leave out the quotes that rules need, except around text that looks like a number, a date or a truth value.
 _QUOTED = re.compile(r'"(?![+-]?\.?[0-9][0-9.eE+-]*"|(?i:true|false)")([\w.-]+)"')
 
 

@@ -385,7 +385,7 @@ def _integers(values: Sequence[int | None]) -> Any:
     return pa.array(values, pa.decimal128(38, 0))
 
 
-# Arrow tables as frames of other libraries.
+# Turns Arrow tables into frames of other libraries.
 
 
 def pandas_frame(table: Any) -> Any:

@@ -77,7 +77,7 @@ def broken_hard_rules(results: Iterable[RuleResult]) -> Iterator[Diagnostic]:
     for result in results:
         if result.kind is RuleKind.HARD and result.dataset.refuted:
             name, counts = result.info.name, result.dataset
-            # A denial constraint has no other evaluable groundings than violations, so we print no `of …`.
+            # All evaluable groundings of a denial constraint are violations, so we print no `of …`.
             times = f"{counts.refuted:,}" if result.info.denial else f"{counts.refuted:,} of {counts.evaluable:,}"
             noun = "grounding" if times == "1" else "groundings"
             yield Diagnostic(

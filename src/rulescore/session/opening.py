@@ -282,7 +282,8 @@ def _option_problems(rules: RulesRead, setting: Setting) -> Iterator[Diagnostic]
     names = {rule.name for rule in rules.infos}
     for what, by_rule in (("weight", setting.scoring.weights), ("kind", setting.scoring.kinds)):
         for number, name in enumerate(name for name in by_rule if name not in names):
-            # A search among all names takes long, and a user with so many wrong names probably gave the wrong file.
+            # We search for similar names only a few times: a search takes long, and a user with many wrong names probably gave the
+            # wrong file.
             helps = meant(name, names) if number < _MOST_SUGGESTIONS else ()
             yield Diagnostic("E261", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
 

@@ -41,7 +41,7 @@ from rulescore.values import Value
 from rulescore.waiting import warning
 
 if TYPE_CHECKING:
-    # Altair is optional, and loading it takes long, as Jinja2 does.
+    # We load Altair and Jinja2 late, because loading takes long, and Altair is optional.
     from rulescore.mending.rerank import Reranked
     from rulescore.plots.figures import Plots
     from rulescore.readers.labels import LabelsLike

@@ -43,7 +43,7 @@ def _otherwise(node: exp.Expr) -> Sql | exp.Expr | None:
             return call("EXPLODE", node.expressions[0]).named(node.alias)
         case exp.Lower() | exp.Upper():
             return translated(node, Sql(node.this), call(node.key.upper(), node.this))
-        case exp.Collate(this=exp.Expr() as value):  # strings are in the order of their code points already
+        case exp.Collate(this=exp.Expr() as value):  # Spark already orders strings by their code points
             return value
         case exp.Anonymous() if node.name == DOUBLE_TEXT:
             return double_text(Sql(node.expressions[0]))
@@ -99,7 +99,8 @@ def double_text(value: Sql) -> Sql:
     size = value.abs()
     whole = value == call("RINT", value)
     shortest = call("REFLECT", *_SHORTEST, value, TRUE)
-    # A double that is not whole has 16 digits before its point at most, and down to a ten-thousandth 20 behind it.
+    # A double that is not whole has at most 16 digits before its point. If it is at least a ten-thousandth, it has at most 20
+    # digits behind it.
     padded = shortest.cast("DECIMAL(38, 22)").cast("TEXT")
     unpadded = Sql(exp.Trim(this=padded.node, expression=sql("0").node, position="TRAILING"))
     one_digit = call("FORMAT_STRING", "%.0e", value)
@@ -173,7 +174,7 @@ def _crossed(column: exp.Column) -> list[exp.Expr]:
     return []
 
 
-# We look up answers of registered predicates by a membership in an uncorrelated query: Spark cannot plan a correlated query about
+# Looks up answers of registered predicates with `IN` and a query that is not correlated. Spark cannot plan a correlated query about
 # values that other queries find.
 
 
@@ -223,7 +224,7 @@ def ask_after_joins(statement: exp.Expr) -> exp.Expr:
     return statement
 
 
-# Gives each step a name of its own: the printer puts the steps of all parts of a statement together.
+# Gives each step a name of its own, because the printer collects the steps of all parts of a statement.
 
 
 def tell_steps_apart(statement: exp.Expr) -> exp.Expr:
@@ -254,10 +255,10 @@ def widen_sums(statement: exp.Expr) -> exp.Expr:
     return statement
 
 
-# Rows numbered by their places: a window over all rows would send them all through one task.
+# Numbers rows by their places, because a window over all rows would send them all through one task.
 
 
-# Where a row stands among all rows: the number of its task in the upper bits, its place there in the lower 33.
+# The place of a row among all rows. The upper bits have the number of its task, the lower 33 bits its place in the task.
 PLACE = name("place")
 _BITS = 33
 

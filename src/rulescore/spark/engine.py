@@ -87,7 +87,7 @@ _MOST_NUMBERED = 2**31 - 1
 # Up to this many rows travel with every statement that reads them; larger tables we hand to the executors once.
 _FEW_ROWS = 10_000
 
-# Up to this many rows in all, our own session keeps its settings for small data.
+# A session of ours keeps its settings for small data up to this total number of rows.
 _FEW_IN_ALL = 100_000
 
 # Spark refuses values above its own default.
@@ -113,7 +113,7 @@ class SparkEngine(Engine):
         self._worker = Worker(self.cancel)
         self._tag = f"rulescore-{uuid.uuid4().hex}"
         self._tables: dict[str, list[Any]] = {}
-        # Functions that release the rows of each table, and rows that belong to no table yet.
+        # Functions that release rows: the rows of each table, and rows that belong to no table yet.
         self._releases: dict[str, list[Callable[[], object]]] = {}
         self._fresh: list[Callable[[], object]] = []
         self._folder = None if options.spill_folder is None else f"{options.spill_folder.absolute()}/{self._tag}"
@@ -149,8 +149,8 @@ class SparkEngine(Engine):
             self._rows_given += rows.num_rows
             if self._rows_given > _FEW_IN_ALL:
                 self._opened.expect_many()
-            # For an empty table, Spark Connect needs a schema of its own. For an empty list instead, Spark would start Python
-            # processes whenever it reads the table.
+            # For an empty table, Spark Connect needs a schema of its own. We do not pass an empty list, because Spark would then
+            # start Python processes whenever it reads the table.
             schema = None if rows.num_rows else from_arrow_schema(rows.schema)
             frame = self._session.createDataFrame(rows, schema)
             self._add(name, frame if rows.num_rows <= _FEW_ROWS else self._kept(frame))
@@ -204,7 +204,7 @@ class SparkEngine(Engine):
             case exp.Create(kind="VIEW") as view:
                 self._do(lambda: self._view(view))
             case other:
-                raise AssertionError(other.key)  # we send an engine no other statements
+                raise AssertionError(other.key)  # no other kinds of statements reach an engine
 
     def _query(self, statement: Statement, as_written: bool) -> pa.Table:
         return self._do(lambda: self._attempt(statement, lambda frame: frame.toArrow()))
@@ -276,7 +276,7 @@ class SparkEngine(Engine):
         rows = self._session.sql(self.text(numbering.rows))
         if numbering.keys:
             rows = rows.repartitionByRange(*numbering.keys).sortWithinPartitions(*numbering.keys).drop(*numbering.keys)
-        # Functions as text: as objects they belong either to classic sessions or to Connect, by a setting of the process.
+        # We write functions as text, because as objects they belong either to classic sessions or to Connect.
         placed = self._kept(rows.selectExpr("*", f"monotonically_increasing_id() AS {PLACE}"))
         sizes = dict(placed.selectExpr(f"{self.text(task())} AS task").groupBy("task").count().collect())
         return placed.selectExpr(*(self.text(statement) for statement in numbered(numbering, numbers_before(sizes))))

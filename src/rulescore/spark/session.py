@@ -36,7 +36,7 @@ _HELPS = (
     "where it is installed already, JAVA_HOME has to name its folder",
 )
 
-# The package's Java lacks a module that Spark names among its options and can do without.
+# Spark's options name a module that the package's Java lacks. Spark works without it.
 _WITHOUT_VECTORS = """#!/bin/sh
 for argument do
   shift
@@ -100,7 +100,8 @@ _SETTINGS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Joins stay in the order in which we write them.
     "spark.sql.cbo.joinReorder.enabled": "false",
-    # The planner infers conditions on rows. They confuse it when it unites tables made from the same rows.
+    # We switch this off because the planner infers conditions on rows, and they confuse it when it unites tables made from the same
+    # rows.
     "spark.sql.constraintPropagation.enabled": "false",
     # No statement reads a file by its path, or a variable of the environment by `${env:NAME}` in a text.
     "spark.sql.runSQLOnFiles": "false",
@@ -120,7 +121,7 @@ OWN = {
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.adaptive.skewJoin.enabled": "true",
-    # Dividing a task is worth one more exchange of rows.
+    # We divide a task even if that takes one more exchange of rows.
     "spark.sql.adaptive.forceOptimizeSkewedJoin": "true",
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "2",
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "64KB",
@@ -137,7 +138,7 @@ _BRIEF = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
-# How long we wait for a server to answer, and how often we look whether it has, in seconds.
+# How many seconds we wait for a server's answer, and how many seconds lie between two looks.
 _PATIENCE = 10
 _POLL = 0.05
 
@@ -257,7 +258,7 @@ def _reached(url: str, given_up: Event) -> SparkConnection:
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
     try:
-        # A session would keep asking a server that is not there for ten minutes.
+        # If the server does not exist, a session would keep asking for ten minutes.
         with DefaultChannelBuilder(url).toChannel() as channel:
             ready = channel_ready_future(channel)
             until = time.monotonic() + _PATIENCE

@@ -37,7 +37,7 @@ def rewritten(statement: exp.Expr, rule: Callable[[exp.Expr], Sql | exp.Expr | N
         changed = rule(node)
         if changed is None:
             continue
-        if isinstance(changed, Sql):  # in which a node may stand at several places
+        if isinstance(changed, Sql):  # a tree may have the same node at several places
             changed = changed.node.copy()
         if node is statement:
             return changed
@@ -130,7 +130,7 @@ def to_dialect(statement: Statement, dialect: Dialect, *, with_overflow_checks: 
         passes = dialect.passes
     else:
         return translated
-    # One copy for all passes: a copy takes as long as printing, and Spark has five passes (0018).
+    # All passes share one copy, because a copy takes as long as printing, and Spark has five passes (0018).
     translated = translated.copy()
     for rewrite in passes:
         translated = rewrite(translated)

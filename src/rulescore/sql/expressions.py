@@ -212,7 +212,7 @@ class Compiler(ABC):
             case Negative(operand):
                 turned = -self._operand(operand)
                 type_ = self.type_of(expression)
-                # The database would give a literal only as many bits as it needs.
+                # We cast literals, because the database would give each only as many bits as it needs.
                 return turned if type_ is None or any(variables_in(expression)) else cast(turned, type_)
             case Operation():
                 return self._operation(expression)
@@ -238,7 +238,7 @@ class Compiler(ABC):
             return days(sides[0], sides[1])
         if type_ in MOMENTS or type_ is ValueType.SPAN:
             sides = [self._in_microseconds(operand, side) for operand, side in zip((left, right), sides, strict=True)]
-        if type_ is not None and not any(variables_in(operation)):  # literals would be 32-bit integers
+        if type_ is not None and not any(variables_in(operation)):  # without the cast, both literals would be 32-bit integers
             sides[0] = cast(sides[0], type_)
         return _ARITHMETIC[operation.operator](sides[0], sides[1])
 

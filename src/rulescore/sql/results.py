@@ -18,7 +18,7 @@ HARD_RULES = name("hard_rule")
 
 _RANKED = ("score", "rank", "query")
 
-# The fields of nearly every statement here.
+# Short names for rows that nearly every statement here reads.
 a, c = row(MODEL_PREDICTION, "a"), row(CONTRIBUTION, "c")
 
 

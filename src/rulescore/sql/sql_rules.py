@@ -62,9 +62,9 @@ def _listed(kinds: Iterable[str]) -> str:
     return f"it is {' and '.join(f'`{kind}`' for kind in kinds) or 'nothing'}"
 
 
-# What a user's statement may do on Spark: call the functions listed here, and no others. Spark has functions that call Java,
-# and clauses that run programs; a list of those would have gaps with the next version, or with the functions of somebody's
-# session.
+# On Spark, a user's statement may call the functions listed here, and no others. We list what is allowed, because Spark has
+# functions that call Java, and clauses that run programs. A list of these would have gaps after the next version, or in a session
+# with functions of its own.
 
 
 _KEYWORDS = frozenset(

@@ -50,7 +50,7 @@ WHERE a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
 """
 
-# A row for each column of a key; the keys of a table stand together.
+# The query returns a row for each column of a key. The rows of a table's keys follow each other.
 _KEYS = """
 SELECT k.oid::BIGINT AS "number", n.nspname::TEXT AS "schema", c.relname::TEXT AS "table", a.attname::TEXT AS "column",
     m.nspname::TEXT AS "other_schema", o.relname::TEXT AS "other_table", b.attname::TEXT AS "other"

@@ -232,7 +232,7 @@ def constant(value: object) -> Sql:
         case bool():
             return TRUE if value else FALSE
         case int():
-            if value == -(2**63):  # the least integer of 64 bits: without its sign it needs more than 64
+            if value == -(2**63):  # the least integer of 64 bits: without its sign it would need 65
                 return cast(sql(str(value)), ValueType.INTEGER)
             return sql(value) if value >= 0 else (-sql(-value)).paren()
         case float():
@@ -342,7 +342,7 @@ def compared_with(kind: Comparing, value: Sql, value_type: ValueType, literal: o
     if kind in (eq, ne) or value_type not in NUMBERS or type_of_value(literal) not in NUMBERS:
         return never(kind, value)
     if value_type is ValueType.INTEGER and isinstance(literal, float) and abs(literal) < _BEYOND:
-        # A fraction lies between two integers, so we compare with the lower or the upper one.
+        # We compare an integer with a fraction by the integer below or above the fraction.
         return kind(value, constant(int(literal // 1) + (1 if kind in (lt, ge) else 0)))
     return compared(kind, value, value_type, constant(literal), type_of_value(literal))
 

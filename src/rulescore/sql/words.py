@@ -132,7 +132,7 @@ class Sql:
 Operand = Sql | exp.Expr | str | int
 Field = Sql | exp.Expr | int | Literal["*"]
 
-# How tightly operators bind; all others bind most tightly.
+# How tightly operators bind. All operators that are not listed bind most tightly.
 _BINDING: dict[type[exp.Expr], int] = {
     **dict.fromkeys((exp.Or, exp.And, exp.Not), 0),
     **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between), 1),
@@ -169,7 +169,7 @@ def sql(value: Operand) -> Sql:
     return value if isinstance(value, Sql) else Sql(node(value))
 
 
-# Names recur in all statements.
+# Cached, because the same names stand in all statements.
 @lru_cache(maxsize=4096)
 def identifier(text: str) -> exp.Identifier:
     return exp.Identifier(this=text, quoted=True)

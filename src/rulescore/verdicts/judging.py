@@ -197,7 +197,7 @@ class _Court:
     def _unjudged(self, judged: JudgedPrediction) -> str:
         name = self.prefixes.of_predicate(judged.predicate)
         if judged.predicate not in self.session.concerned.by_any:
-            # A predicate of the facts is no slip.
+            # If the facts have the predicate, its name is not misspelt.
             predicate = self.session.data.loaded.vocabulary.predicates.get(judged.predicate)
             is_known = predicate is not None and bool(predicate.observed)
             close = None if is_known else suggestion(judged.predicate, self.session.concerned.by_any)

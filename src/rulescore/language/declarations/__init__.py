@@ -48,7 +48,7 @@ def _read_arity(cursor: Cursor) -> int:
         match read_term(cursor):
             case Constant(value=int() as arity):
                 return arity
-            case _:  # too many digits, which is reported already
+            case _:  # the number has too many digits, and the cursor has reported it
                 return 1
     raise cursor.unexpected("the number of arguments", operand=True)
 

@@ -13,7 +13,7 @@ from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
 from rulescore.sql.query import exists
 from rulescore.sql.words import Sql, all_of, any_of
 
-# Planners take time that grows out of proportion with queries nested in one statement: hours for several hundred.
+# If many queries are nested in one statement, planning takes out of proportion long: hours for several hundred.
 MOST_NESTED = 12
 
 

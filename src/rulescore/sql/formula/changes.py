@@ -36,7 +36,7 @@ from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
 from rulescore.sql.query import Row, Select, alias, exists, name_of, row, select, union_all
 from rulescore.sql.words import Sql, all_of, any_of, sql, when
 
-# The columns of the table that `Measured` describes.
+# A short name for a row of the table that `Measured` describes.
 k = alias("k")
 
 

@@ -302,13 +302,14 @@ class Scope(Compiler):
             case Aggregation.COUNT_DISTINCT:
                 return value.count_distinct()
             case Aggregation.SUM if self.type_of(measure.value) is ValueType.FLOAT:
-                # The sum of no values is 0, but a sum of values may be missing.
+                # The sum over no values is 0. A sum over some values may be missing.
                 return when(value.count() == 0, constant(0.0), sum_of_doubles(value))
             case Aggregation.SUM:
                 # A sum of 64-bit integers would have 128 bits, which a registered predicate cannot take as an integer.
                 return value.sum().or_else(0).big()
             case Aggregation.AVERAGE if self.type_of(measure.value) is ValueType.INTEGER:
-                # The exact sum, divided as doubles: the engines' own averages of integers are of different types.
+                # We divide the exact sum by the number, as doubles, because the engines' own averages of integers have different
+                # types.
                 return cast(value.sum(), ValueType.FLOAT) / cast(value.count().null_if(0), ValueType.FLOAT)
             case Aggregation.AVERAGE:
                 return sum_of_doubles(value).paren() / cast(value.count().null_if(0), ValueType.FLOAT)
@@ -387,7 +388,7 @@ class Joins:
                 if relation.is_table:
                     yield here.is_known()
             case Constant(value):
-                member = None if kind is None else constant_in(value, kind)  # without a type there are no rows
+                member = None if kind is None else constant_in(value, kind)  # a column without a type has no rows
                 yield FALSE if member is None else here == member
             case Variable(variable) if not self.scope.knows(variable):
                 self.scope.bind(variable, here, kind)

@@ -185,7 +185,7 @@ def _further(group: int, index: int, *, distinct: bool) -> Select:
         before = _passed(index - 1)
         kept = dict(zip(_passed(index)[1:-1], w[before[1:]], strict=True))
         return query.select(w.start, w.x, **kept, b=f.a1, n=1).where(*(f.a1 != w[constant] for constant in before))
-    # If paths have one atom, each counts as 1, and a count takes less room than a sum.
+    # Paths of one atom have no counts to add up, so we count rows: a count takes less memory than a sum.
     return _added(query, {"start": w.start, "x": w.x, "b": f.a1}, count_rows() if index == 2 else w.n.sum())
 
 

@@ -42,7 +42,7 @@ class HornContext:
         return self.orders.get(arity, (identity(arity),))
 
 
-# The fields of nearly every statement here: the parameters of a body, and the parameters of a head with this body.
+# Short names for rows that nearly every statement here reads: parameters of a body, and parameters of a head with this body.
 b, h = alias("b"), alias("h")
 
 

@@ -12,7 +12,7 @@ from rulescore.sql.horn.claims import head_table
 from rulescore.sql.query import Create, Query, Row, Select, alias, create, row, same, select, union_all
 from rulescore.sql.words import Operand, Sql, all_of, any_of, least, name, node, prediction_table, when
 
-# The columns of a prediction with two arguments, and of the counts: how many facts of a literal begin with a constant.
+# Short names for rows: predictions with two arguments, and the numbers of facts of a literal that begin with a constant.
 c, d = row(prediction_table(2), "c"), row(DEGREE, "d")
 
 AT_HEAD = -1

@@ -32,7 +32,7 @@ LISTED = name("listed")
 WANTED = name("wanted")
 SHARE = name("listed_share")
 
-# The fields of many statements here: a grounding, the fact that refutes its head, a model's prediction, a contribution, a wanted
+# Short names for rows that many statements here read: a grounding, a refuting fact, a model's prediction, a contribution, a wanted
 # number.
 g, r, a, c, w = row("groundings", "g"), row("refuted", "r"), row(MODEL_PREDICTION, "a"), row(CONTRIBUTION, "c"), row(WANTED, "w")
 

@@ -49,8 +49,8 @@ def create_edges() -> Create:
     return create(EDGE, query.where(t.signature > 0, x.rank <= y.rank).order_by(x.rank, y.rank))
 
 
-# A prime beyond every rank. PostgreSQL hashes both halves of a large number together: with a power of 2 here, all keys of one sum
-# would fall into one place.
+# A prime that is greater than every rank. PostgreSQL combines both halves of a large number into one hash. With a power of 2 here,
+# all keys with the same sum would have the same hash.
 _BEYOND = 2_654_435_761
 
 

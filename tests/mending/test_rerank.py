@@ -20,6 +20,7 @@ from rulescore.mending.list_files import read_lists
 from rulescore.mending.making import candidates
 from rulescore.mending.reasons import Reason, Reasons
 from rulescore.mending.rerank import rerank
+from rulescore.mending.shown import reranked_listing
 
 FACTS = [
     ("ann", "sister", "bob"),
@@ -316,6 +317,27 @@ def test_json_has_the_price_and_every_move(tmp_path: Path) -> None:
     assert (document["validation"], document["lost"], document["nothing_to_win"]) == (1, {"`r` (breaks a rule)": 1}, False)
     (move,) = document["moves"]
     assert (move["tail"], move["facts"]) == ("quin", ["father(quin, pia)", "mother(ann, pia)"])
+
+
+def test_a_tool_s_ranking_has_the_accuracy_that_score_gives_it(tmp_path: Path) -> None:
+    """Its queries are in another order than the truth, and one of them is missing."""
+    (tmp_path / "lists.txt").write_text("ida sister gus\nHeads: fay\t0.9\tida\t0.5\t\nTails: jim\t0.9\tgus\t0.5\t\n")
+    truth = [("liv", "sister", "kay"), ("ida", "sister", "gus")]
+    before = rerank(make_setting(FACTS, None, RULES, truth=truth), read_lists(tmp_path / "lists.txt")).outcomes[0]
+    scored = rulescore.score(FACTS, {"model": tmp_path / "lists.txt"}, RULES, truth=truth).accuracy_results[0]
+    assert before.accuracy["hits_at_10"]
+    for metric, value in before.accuracy.items():
+        measure = scored.measure(metric)
+        assert measure is not None
+        assert value in {measure.value, measure.least}
+
+
+def test_a_figure_that_is_missing_has_a_reason() -> None:
+    lists = pa.table({"head": ["ann"], "relation": ["sister"], "tail": ["gus"], "rank": [1]})
+    setting = make_setting(FACTS, None, RULES, truth=[("ann", "sister", "jim")])
+    notes = reranked_listing(rerank(setting, read_lists(lists))).notes
+    assert "– RVS soft: there is no soft rule" in notes
+    assert "– accuracy: nothing says which queries the lists answer: add columns `query_direction` and `test_row`" in notes
 
 
 def test_too_many_groundings_are_refused_with_the_way_that_fits() -> None:

@@ -159,10 +159,6 @@ class _Discovering:
             return [f"{what}, because no two predicates exclude each other, so nothing speaks against a head"]
         if kept or self._reasons:
             return []
-        if all(form.is_denial for form in wanted):
-            return [
-                f"nothing found, because chance would break no rule {least:,} times, as `--min-support` asks, that the facts keep"
-            ]
         return [f"nothing found, because no rule is confirmed {least:,} times, as `--min-support` asks"]
 
 

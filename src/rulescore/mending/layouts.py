@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from rulescore.readers.text import at_most
 from rulescore.setting.model import FactFile, Request
 
 PLACE = "row of the file"
+_ASKED = "direction", "asked"
 
 
 def _placed(rows: pa.Table) -> pa.Table:
@@ -40,22 +42,21 @@ def _placed(rows: pa.Table) -> pa.Table:
 def of_tool(form: str, opening: Opening, request: Request) -> Lists:
     """The lists of a file of another tool that ranks its answers."""
     rows = _placed(pa.concat_tables(map(_rows_of, understood(form, opening, request))))
-    queries = set(zip(rows["query_direction"].to_pylist(), rows["test_row"].to_pylist(), strict=True))
-    if rows["rank"].to_pylist().count(1) != len(queries):
+    if rows["rank"].to_pylist().count(1) != len(rows["query"].unique()):
         raise InputError(Diagnostic("E809", "two lists answer the same query", Place(request.origin), helps=("leave one out",)))
     with open_lines(opening, request.origin) as text:
         lines = tuple(text)
     layout = resolve(rows.column_names, rows.num_columns, Request(request.origin, FactFile(request.file.path), True))
-    return Lists(request.origin, rows, layout, rewritten=partial(_tool_file, form, lines))
+    return Lists(request.origin, rows, layout, rewritten=partial(_tool_file, form, lines), asked=_ASKED)
 
 
 def _rows_of(facts: Facts) -> pa.Table:
-    directions, numbers = zip(*(query.split(" ") for query in facts.queries), strict=True)
+    directions, truths = zip(*facts.asked, strict=True)
     ranking = {"score": pa.array(facts.scores, pa.float64())} if facts.scores else {}
     return pa.table(
         {
-            "query_direction": pa.array(directions),
-            "test_row": pa.array(numbers),
+            "query": pa.array(facts.queries, pa.string()),
+            **dict(zip(_ASKED, map(pa.array, (directions, truths)), strict=True)),
             "head": pa.array(facts.arguments[0]),
             "relation": pa.array(facts.predicates),
             "tail": pa.array(facts.arguments[1]),
@@ -71,9 +72,8 @@ def _tool_file(form: str, lines: Sequence[str], rows: pa.Table) -> bytes:
 
 def _orders(rows: pa.Table) -> Iterator[list[int]]:
     """The order of each list: the old places of its answers."""
-    columns = (rows[name].to_pylist() for name in ("query_direction", "test_row", PLACE))
-    for _, members in groupby(zip(*columns, strict=True), key=lambda row: row[:2]):
-        places = [place for *_, place in members]
+    for _, members in groupby(zip(rows["query"].to_pylist(), rows[PLACE].to_pylist(), strict=True), key=itemgetter(0)):
+        places = [place for _, place in members]
         yield [place - min(places) for place in places]
 
 

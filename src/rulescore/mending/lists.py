@@ -15,7 +15,9 @@ import pyarrow as pa
 from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.mending.enumeration import Integers
 from rulescore.readers.layout import Layout
+from rulescore.readers.sources import prediction_streams
 from rulescore.readers.text import TextDialect
+from rulescore.setting.model import FactSource, FactStream
 from rulescore.values import key_of
 
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -26,7 +28,7 @@ class Lists:
     """Ranked answers.
 
     `dialect`: how the text file is written; None for other files and frames. `rewritten`: makes a file of another layout of the
-    rows.
+    rows. `asked`: the columns in which a tool's ranking says what each query asks for: its direction and its true answer.
     """
 
     origin: str
@@ -34,6 +36,7 @@ class Lists:
     layout: Layout
     dialect: TextDialect | None = None
     rewritten: Callable[[pa.Table], bytes] | None = None
+    asked: Sequence[str] = ()
 
     @property
     def triples(self) -> list[tuple[str, str, str]]:
@@ -156,6 +159,14 @@ class Lists:
             values = pa.array(numbers) if part == "score" else pa.array(numbers).cast(pa.int64())
             rows = rows.set_column(column, rows.schema.field(column).name, values)
         return rows.rename_columns(names)
+
+    def streams(self) -> tuple[FactSource, ...]:
+        """The lists as predictions."""
+        streams = prediction_streams(self.frame())
+        if not self.asked:
+            return streams
+        asked = self.rows.select(self.asked)
+        return tuple(replace(stream, columns=lambda _: asked) for stream in streams if isinstance(stream, FactStream))
 
     def write(self, path: Path) -> None:
         """Write the lists in the layout in which they came.

@@ -19,14 +19,16 @@ from rulescore.mending.price import Price, price_of, unobserved
 from rulescore.mending.reasons import AGAINST, Known, Reason, Reasons, reasons_named
 from rulescore.mending.sources import unranked_predictions
 from rulescore.mending.table import CandidateTable, Fact
-from rulescore.readers.sources import FactsLike, prediction_streams
-from rulescore.scoring.evaluation import Evaluation
+from rulescore.readers.sources import FactsLike
+from rulescore.scoring.evaluation import Evaluation, Task
 from rulescore.scoring.results import Measure, RuleKind
 from rulescore.session.session import Session
 from rulescore.setting.model import FactStream, ModelPredictions, Setting
 from rulescore.values import key_of, text_of
 
 NOTHING_TO_WIN = 0.01
+_METRICS = ("mrr", "hits_at_1", "hits_at_10")
+_NO_QUERIES = "nothing says which queries the lists answer: add columns `query_direction` and `test_row`"
 BEFORE, ALONE, AFTER = "before", "reflexive alone", "after"
 
 
@@ -46,7 +48,8 @@ class Move:
 class Outcome:
     """The figures of a variant of the lists: accuracy if a truth is given, violating and distinct predictions, scores.
 
-    `bounded`: a figure is the least that it can be, because a list does not have all answers.
+    `bounded`: a figure is the least that it can be, because a list does not have all answers. `unmeasured`: why there is no
+    accuracy although a truth is given.
     """
 
     variant: str
@@ -56,6 +59,7 @@ class Outcome:
     predictions: int
     hard: Measure
     soft: Measure
+    unmeasured: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +251,7 @@ def _outcomes(
     setting: Setting, variants: Mapping[str, Lists]
 ) -> tuple[tuple[Outcome, ...], dict[tuple[str, ...], tuple[str, ...]]]:
     """The figures of variants, and for each first answer before that breaks a hard rule the facts of one such grounding."""
-    models = tuple(ModelPredictions(name, prediction_streams(lists.frame()), None) for name, lists in variants.items())
+    models = tuple(ModelPredictions(name, lists.streams(), None) for name, lists in variants.items())
     with Session(replace(setting, predictions=models, scoring=replace(setting.scoring, allow_unrefutable=True))) as session:
         evaluation = session.evaluate(contributions=False)
         broken = [
@@ -273,10 +277,13 @@ def _facts_against(session: Session, broken: Sequence[str]) -> dict[tuple[str, .
 def _figures(evaluation: Evaluation) -> Iterable[Outcome]:
     accuracies = {accuracy.model: accuracy for accuracy in evaluation.accuracy_results}
     for model in evaluation.model_results:
-        figures, bounded = {}, False
-        if model.name in accuracies:
-            for metric in ("mrr", "hits_at_1", "hits_at_10"):
-                measure = accuracies[model.name].measure(metric)
-                bounded |= measure is not None and measure.value is None
-                figures[metric] = None if measure is None else measure.least if measure.value is None else measure.value
-        yield Outcome(model.name, figures, bounded, model.violating, model.predictions.distinct, model.hard_score, model.soft_score)
+        accuracy = accuracies.get(model.name)
+        measures = {} if accuracy is None else {metric: accuracy.measure(metric) for metric in _METRICS}
+        figures = {
+            metric: None if measure is None else measure.least if measure.value is None else measure.value
+            for metric, measure in measures.items()
+        }
+        bounded = any(measure is not None and measure.value is None for measure in measures.values())
+        unmeasured = None if accuracy is None else accuracy.reason if accuracy.task is Task.LINKS else _NO_QUERIES
+        counts = model.violating, model.predictions.distinct
+        yield Outcome(model.name, figures, bounded, *counts, model.hard_score, model.soft_score, unmeasured)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from rulescore.mending.price import Price
-from rulescore.mending.rerank import Reranked
+from rulescore.mending.rerank import Outcome, Reranked
 from rulescore.mending.table import CandidateTable
 from rulescore.reporting.listing import CellKind, Column, Listing
 from rulescore.scoring.evaluation import metric_title
@@ -86,8 +87,23 @@ def reranked_listing(reranked: Reranked) -> Listing:
         ("moves", list(map(asdict, reranked.moves))),
     )
     least = "figures are the least that they can be: an answer that is not in its list counts as not found"
-    notes = (least,) if any(outcome.bounded for outcome in reranked.outcomes) else ()
-    return Listing("rerank", "Before and after", columns, rows, figures, notes, beside=(moves_listing(reranked),))
+    notes = [least] if any(outcome.bounded for outcome in reranked.outcomes) else []
+    notes += _undefined(reranked.outcomes)
+    return Listing("rerank", "Before and after", columns, rows, figures, tuple(notes), beside=(moves_listing(reranked),))
+
+
+def _undefined(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Why a figure is missing; a reason that several lists share is said once."""
+    lists: dict[tuple[str, str | None], list[str]] = {}
+    for outcome in outcomes:
+        scores = {"RVS hard": outcome.hard, "RVS soft": outcome.soft}
+        reasons = {figure: score.reason for figure, score in scores.items() if score.value is None}
+        for figure, reason in {"accuracy": outcome.unmeasured, **reasons}.items():
+            if reason is not None:
+                lists.setdefault((figure, reason), []).append(outcome.variant)
+    for (figure, reason), variants in lists.items():
+        where = "" if len(variants) == len(outcomes) else f"{', '.join(variants)}, "
+        yield f"– {where}{figure}: {reason}"
 
 
 def moves_listing(reranked: Reranked) -> Listing:

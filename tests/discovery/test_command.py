@@ -176,7 +176,14 @@ def test_facts_and_tables_may_be_frames(made: Callable[[object], object]) -> Non
     assert "Low < High <- t(low: Low, high: High)" in found.table["text"].to_pylist()
 
 
-@pytest.mark.parametrize(("options", "told"), [({"max_rate": 2}, "`max_rate` is `2`"), ({"forms": ["x"]}, "`forms` cannot be `x`")])
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"max_rate": 2}, "`max_rate` is `2`"),
+        ({"forms": ["x"]}, "`forms` cannot be `x`"),
+        ({"valid": FACTS, "hold_out": 0.1}, "cannot be combined with `hold_out`"),
+    ],
+)
 def test_wrong_options_are_named(options: dict[str, object], told: str) -> None:
     with pytest.raises(rulescore.InputError, match=told):
         rulescore.discover(FACTS, **options)  # type: ignore[arg-type]

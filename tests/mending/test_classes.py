@@ -72,5 +72,7 @@ def test_what_allows_everything_is_refused() -> None:
     table = rulescore.Table(ROWS, key="id", target="kind", hidden=HIDDEN)
     with pytest.raises(rulescore.InputError, match="no rule is hard"):
         class_table(RULES.split("\n")[2], "item", table, HIDDEN, CLASSES).choose(np.zeros((len(HIDDEN), 3)))
+    with pytest.raises(rulescore.InputError, match=f"`{HIDDEN[0]}` is asked for twice"):
+        class_table(RULES, "item", table, [HIDDEN[0], *HIDDEN], CLASSES)
     with pytest.raises(rulescore.InputError, match="no rows, or no classes"):
         class_table(RULES, "item", table, [], CLASSES)

@@ -189,5 +189,9 @@ def test_values_that_do_not_fit_are_refused(steps: NumericSteps) -> None:
         steps.contributions([float("nan")] * len(HIDDEN))
     with pytest.raises(rulescore.InputError, match="no rows to predict"):
         numeric_steps(RULES, "sale", table(), [])
+    with pytest.raises(rulescore.InputError, match=f"`{HIDDEN[0]}` is asked for twice"):
+        numeric_steps(RULES, "sale", table(), [HIDDEN[0], *HIDDEN])
+    with pytest.raises(rulescore.InputError, match="table `sale` has no target"):
+        numeric_steps(RULES, "sale", rulescore.Table(rows(), key="id"), HIDDEN)
     with pytest.raises(rulescore.InputError, match="no base loss `l3`"):
         objective(steps, base="l3")

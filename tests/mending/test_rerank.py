@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pandas
@@ -20,7 +21,7 @@ from rulescore.mending.list_files import read_lists
 from rulescore.mending.making import candidates
 from rulescore.mending.reasons import Reason, Reasons
 from rulescore.mending.rerank import rerank
-from rulescore.mending.shown import reranked_listing
+from rulescore.mending.shown import candidates_listing, reranked_listing
 
 FACTS = [
     ("ann", "sister", "bob"),
@@ -345,6 +346,23 @@ def test_too_many_groundings_are_refused_with_the_way_that_fits() -> None:
         candidates(FACTS, RULES, limit=1)
     for word in ("queries=train", "of=lists", "`limit=10`, `--limit 10`"):
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("limit", [0, "many"])
+def test_a_limit_is_a_number_of_groundings(limit: Any) -> None:
+    with pytest.raises(rulescore.InputError, match=f"`limit` is `{limit}`"):
+        candidates(FACTS, RULES, limit=limit)
+
+
+def test_rules_that_nothing_refutes_forbid_no_candidate_and_this_is_said() -> None:
+    table = candidates(FACTS, "r: aunt(X, Z) <- sister(X, Y), father(Y, Z).")
+    said = "no candidate would break a hard rule: nothing declared could refute their heads, such as `incompatible aunt, mother.`"
+    assert said in candidates_listing(table, None).notes
+
+
+def test_a_table_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    with pytest.raises(rulescore.InputError, match="E601"):
+        candidates(FACTS, RULES).write(tmp_path / "no folder" / "table.parquet")
 
 
 def test_only_groundings_of_candidates_that_answer_the_queries_are_limited() -> None:

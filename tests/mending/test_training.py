@@ -214,6 +214,26 @@ def test_every_reason_of_a_mask_is_the_reason_of_a_candidate() -> None:
 
 
 @pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([0.0, float("nan")], "a score is NaN"),
+        ([0.0, float("inf")], "the best score of a query is infinite"),
+        ([-float("inf")] * 2, "the best score of a query is infinite"),
+    ],
+)
+def test_scores_that_are_no_distribution_are_refused(table: rulescore.CandidateTable, scores: list[float], message: str) -> None:
+    batch = torch.tensor([scores + [-float("inf")] * (len(PEOPLE) - 2)])
+    with pytest.raises(rulescore.InputError, match=message):
+        term(table)(batch, heads=torch.tensor([0]), relations=torch.tensor([0]))
+
+
+@pytest.mark.parametrize("batch", [{"heads": [len(PEOPLE)], "relations": [0]}, {"tails": [0], "relations": [-1]}])
+def test_ids_that_the_term_does_not_know_are_refused(table: rulescore.CandidateTable, batch: dict[str, list[int]]) -> None:
+    with pytest.raises(rulescore.InputError, match="is no id of one of"):
+        term(table)(torch.zeros(1, len(PEOPLE)), **{end: torch.tensor(ids) for end, ids in batch.items()})
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda scores: scores[:0], "the batch is empty"),

@@ -109,9 +109,11 @@ class Discovered:
 def discovered(setting: Setting, valid: FactsLike | None, values: Mapping[str, object]) -> Discovered:
     """The discovery of a setting. `values`: options as a caller gives them, which we check here; None is the default."""
     problems: list[Diagnostic] = []
+    if valid is not None and values.get("hold_out"):
+        problems.append(Diagnostic("E327", "`valid` names facts that are held out: it cannot be combined with `hold_out`"))
     named = {name: value for name, value in values.items() if value is not None}
     options = checked(DiscoverOptions, named, problems)
-    if options is None:
+    if options is None or problems:
         raise InputError(problems)
     return Discovered(discover_data(setting, options, () if valid is None else prediction_streams(valid)))
 

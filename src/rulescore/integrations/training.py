@@ -119,8 +119,7 @@ class ExpectedViolations(torch.nn.Module):
         """
         if self.hard == 0 and self.soft == 0:
             return scores.new_zeros(())
-        known_ends = self._refuse_batch(scores, relations, heads, tails)
-        numbers, names = known_ends.detach().cpu().numpy(), relations.detach().cpu().numpy()
+        numbers, names = self._ids(scores, relations, heads, tails)
         asks_tail = heads is not None
         probability = self._probabilities(scores, names, numbers, asks_tail=asks_tail)
         entries = self.numbered.entries(names, numbers, heads=asks_tail)
@@ -131,23 +130,36 @@ class ExpectedViolations(torch.nn.Module):
         self.last["soft"] = float(soft.detach())
         return self.hard * hard / len(names) + self.soft * soft
 
-    def _refuse_batch(self, scores: Any, relations: Any, heads: Any, tails: Any) -> Any:
+    def _ids(self, scores: Any, relations: Any, heads: Any, tails: Any) -> tuple[Any, Any]:
+        """The given entities and the relations of a batch that fits its scores."""
         if (heads is None) == (tails is None):
             raise InputError(
                 Diagnostic("E813", "a batch of queries needs either heads or tails", helps=("give the ones that are known",))
             )
-        known_ends = heads if heads is not None else tails
-        if not len(relations):
+        given = heads if heads is not None else tails
+        numbers, names = (torch.as_tensor(ids).detach().cpu().numpy() for ids in (given, relations))
+        if not len(names):
             raise InputError(Diagnostic("E813", "the batch is empty", helps=("skip batches without queries",)))
-        if tuple(scores.shape) != (len(relations), self.numbered.entities) or len(known_ends) != len(relations):
-            wanted = f"{len(relations):,} queries and {self.numbered.entities:,} entities"
+        if tuple(scores.shape) != (len(names), self.numbered.entities) or len(numbers) != len(names):
+            wanted = f"{len(names):,} queries and {self.numbered.entities:,} entities"
             message = f"scores of shape {tuple(scores.shape)} do not fit {wanted}"
             raise InputError(Diagnostic("E813", message, helps=("give a score for every entity: queries by entities",)))
-        if bool(torch.isnan(scores.detach()).any()):
-            raise InputError(
-                Diagnostic("E813", "a score is NaN", helps=("the model has diverged: lower the learning rate or a weight",))
-            )
-        return known_ends
+        for what, ids, most in (("entity", numbers, self.numbered.entities), ("relation", names, self.numbered.relations)):
+            if ids.min() < 0 or ids.max() >= most:
+                wrong = ids[(ids < 0) | (ids >= most)][0]
+                message = f"`{wrong}` is no id of one of {most:,}: {what}"
+                raise InputError(Diagnostic("E813", message, helps=("ids count from 0, as the labels that the term was given",)))
+        self._refuse_scores(scores.detach())
+        return numbers, names
+
+    @staticmethod
+    def _refuse_scores(scores: Any) -> None:
+        if bool(torch.isnan(scores).any()):
+            helps = ("the model has diverged: lower the learning rate or a weight",)
+            raise InputError(Diagnostic("E813", "a score is NaN", helps=helps))
+        if bool(torch.isinf(scores.amax(dim=1)).any()):
+            helps = ("give each query a finite best score; answers that are left out may have `-inf`",)
+            raise InputError(Diagnostic("E813", "the best score of a query is infinite, so it has no distribution", helps=helps))
 
     def _probabilities(self, scores: Any, relations: Any, known_ends: Any, *, asks_tail: bool) -> Any:
         """The distribution over answers that are not observed; zero if all answers of a query are."""

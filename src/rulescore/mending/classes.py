@@ -14,6 +14,7 @@ from rulescore.arguments.rule_sources import RulesLike
 from rulescore.arguments.tables import Table
 from rulescore.errors import Diagnostic, InputError
 from rulescore.mending.lists import Floats
+from rulescore.mending.numeric import refuse_ids
 from rulescore.mending.table import types_of
 from rulescore.readers.sources import FactsLike
 from rulescore.scoring.results import RuleKind
@@ -121,6 +122,7 @@ def class_table(
     if not len(ids) or not len(classes):
         helps = ("give the keys of rows whose targets are hidden, and the classes in the order of the scores",)
         raise InputError(Diagnostic("E814", "there are no rows, or no classes, to predict", helps=helps))
+    refuse_ids(name, table, ids)
     models = {str(number): {name: dict.fromkeys(ids, label)} for number, label in enumerate(classes)}
     keywords = {**options, "tables": {**(options.get("tables") or {}), name: table}}
     setting = make_setting(observed, models, rules, **keywords)  # type: ignore[arg-type]

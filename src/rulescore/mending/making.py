@@ -72,6 +72,8 @@ def candidates(
         InputError: The rules or facts are wrong, a rule has a form that needs lists, or there are too many groundings.
     """
     setting = make_setting(observed, None, rules, **options)
+    if not isinstance(limit, int) or limit < 1:
+        raise InputError(Diagnostic("E402", f"`limit` is `{limit}`", helps=("give a whole number from 1",)))
     if of is not None and queries is not None:
         raise InputError(Diagnostic("E327", "lists of candidates and queries are given together", helps=("give one of them",)))
     if of is not None:

@@ -6,6 +6,7 @@ values of the group find it, and no pair is listed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
@@ -228,6 +229,7 @@ def numeric_steps(
         raise InputError(
             Diagnostic("E814", "there are no rows to predict", helps=("give the keys of rows whose targets are hidden",))
         )
+    refuse_ids(name, table, ids)
     models = {f"probe {value}": {name: dict.fromkeys(ids, value)} for value in _PROBES}
     keywords = {**options, "tables": {**(options.get("tables") or {}), name: table}}
     setting = make_setting(observed, models, rules, **keywords)  # type: ignore[arg-type]
@@ -251,6 +253,15 @@ def numeric_steps(
             message = "rules do not compare something linear in the target, in their heads or once in a denial"
             raise InputError(Diagnostic("E814", message, notes=notes, helps=helps))
     return NumericSteps(tuple(ids), steps, tuple(bound for bound in compared.values() if bound is not None))
+
+
+def refuse_ids(name: str, table: Table, ids: Sequence[Any]) -> None:
+    """Raise if a table predicts nothing, or if a row is asked for twice."""
+    if table.target is None:
+        helps = (f'say which column is predicted: `rulescore.Table(…, key={table.key!r}, target="…", hidden=…)`',)
+        raise InputError(Diagnostic("E814", f"table `{name}` has no target", helps=helps))
+    if twice := [own for own, times in Counter(ids).items() if times > 1]:
+        raise InputError(Diagnostic("E814", f"`{twice[0]}` is asked for twice", helps=("give each key once",)))
 
 
 def _limited(form: Proximity | None) -> Proximity | None:

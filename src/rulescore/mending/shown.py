@@ -43,7 +43,9 @@ def candidates_listing(table: CandidateTable, price: Price | None) -> Listing:
         notes += price.sentences()
         figures += price_figures(price)
     if table.hard and not table.forbids:
-        notes.append("no candidate would break a hard rule")
+        nothing = all(table.rules[rule].unrefutable for rule in table.hard)
+        why = ": nothing declared could refute their heads, such as `incompatible aunt, mother.`" if nothing else ""
+        notes.append(f"no candidate would break a hard rule{why}")
     if not table.hard:
         notes.append("no rule is hard, so no candidate is forbidden")
     return Listing("candidates", "Candidates", columns, tuple(rows), figures, tuple(notes))

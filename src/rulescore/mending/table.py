@@ -310,16 +310,24 @@ class CandidateTable:
         """Write the rows as Parquet.
 
         Args:
-            path: The file.
+            path: The file, which we replace if it exists.
+
+        Raises:
+            InputError: The file cannot be written.
         """
         from pyarrow.parquet import ParquetWriter
 
         pieces = self._pieces()
         first = next(pieces)
-        with ParquetWriter(path, first.schema) as writer:
-            writer.write_table(first)
-            for piece in pieces:
-                writer.write_table(piece)
+        try:
+            with ParquetWriter(path, first.schema) as writer:
+                writer.write_table(first)
+                for piece in pieces:
+                    writer.write_table(piece)
+        except OSError as error:
+            raise InputError(
+                Diagnostic("E601", f"`{path}` cannot be written", notes=((error.strerror or str(error)).lower(),))
+            ) from error
 
     def _pieces(self) -> Iterator[pa.Table]:
         """All rows in words, some at a time: words take more memory than numbers. There is at least one piece."""

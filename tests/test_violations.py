@@ -140,8 +140,8 @@ def test_the_facts_of_rules_that_a_prediction_meets_are_shown() -> None:
         'wife("9", "7"), predicted by m',
         "breaks no rule",
         "meets back, order",
-        '  m predicts wife("9", "7"), so that husband("7", "9") should hold, and it does',
-        '  m predicts wife("9", "7"), so that "9" != "5" or wife("7", "9") should hold, and it does',
+        '  m predicts wife("9", "7"), so husband("7", "9") should hold, and it does',
+        '  m predicts wife("9", "7"), so "9" != "5" or wife("7", "9") should hold, and it does',
         "never touches 1 rule",
     ]
 
@@ -153,7 +153,7 @@ def test_a_prediction_that_a_rule_leads_to_shows_from_what() -> None:
     assert "  m predicts aunt(a, c), which follows from sister(a, b) and father(b, c)" in str(scored.explain("aunt(a, c)"))
     facts["aunt"] = [("x", "c")]
     scored = rulescore.score(facts, {"n": {"sister": [("x", "b")]}}, rules, threads=1)
-    wanted = "  n predicts sister(x, b), and father(b, c) is observed, so that aunt(x, c) should hold, and it does"
+    wanted = "  n predicts sister(x, b), and father(b, c) is observed, so aunt(x, c) should hold, and it does"
     assert wanted in str(scored.explain("sister(x, b)"))
 
 
@@ -203,7 +203,7 @@ def test_the_predicted_row_of_a_table_is_not_called_observed() -> None:
         "pair": "m predicts sale.price(3, 400), but sale(id: 1, zip: a, price: 100) is observed, and 400 > 100 + 295",
         "zip": "m predicts sale.price(3, 400), but sale(id: 3, zip: a) is observed, and 400 > 300",
     }
-    assert "  m predicts sale.price(3, 400), so that 400 < 1000 should hold, and it does" in str(scored.explain(3))
+    assert "  m predicts sale.price(3, 400), so 400 < 1000 should hold, and it does" in str(scored.explain(3))
 
 
 def test_a_prediction_that_is_written_otherwise_is_told() -> None:
@@ -244,7 +244,7 @@ def test_a_tolerance_in_percent_is_shown_in_percent() -> None:
     (row,) = found.to_pylist()
     assert (row["comparison"], row["right"], row["margin_unit"]) == ("within(100, 125, 10%)", 10.0, "percentage points")
     assert (row["left"], row["margin"]) == (pytest.approx(25), pytest.approx(15))
-    assert row["sentence"].endswith("so that within(100, 125, 10%) should hold, but it is missed by 15 percentage points")
+    assert row["sentence"].endswith("so within(100, 125, 10%) should hold, but it is missed by 15 percentage points")
 
 
 def test_a_margin_of_dates_is_in_days() -> None:
@@ -300,7 +300,7 @@ def test_instants_are_in_utc() -> None:
     assert found.table.schema.field("T").type == found.table.schema.field("left").type == pa.timestamp("us", "UTC")
     assert row["prediction"] == "seen(b, 2020-03-01T12:00:00.000005Z)"
     assert row["sentence"].endswith(
-        "so that 2020-03-01T12:00:00.000005Z < 2020-03-01T11:30:00Z should hold, but it is missed by 30 min 0.000005 s"
+        "so 2020-03-01T12:00:00.000005Z < 2020-03-01T11:30:00Z should hold, but it is missed by 30 min 0.000005 s"
     )
     assert ",2020-03-01T12:00:00.000005Z,2020-03-01T11:30:00Z," in render_violations_csv(found)
 

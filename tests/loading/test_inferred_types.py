@@ -236,4 +236,4 @@ def test_a_sentence_shows_that_a_number_is_text() -> None:
     setting = make_setting(None, None, "r: A = B <- t(a: A, b: B, c: C).", tables={"t": Table("t.csv", key="id")})
     with Session(setting) as session:
         (violation,) = session.violations(model=None).rows
-    assert sentence(violation).startswith('t(id: 1, a: "01", b: "1", c: yes) is observed, so that "01" = "1" should hold')
+    assert sentence(violation).startswith('t(id: 1, a: "01", b: "1", c: yes) is observed, so "01" = "1" should hold')

@@ -21,8 +21,7 @@ def sentences(rules: str, model: str | None = "m") -> list[str]:
     [
         (
             "Y = Z <- born(X, Y), born(X, Z), X = marie.",
-            "m predicts born(marie, paris), and born(marie, warsaw) is observed, so that paris = warsaw should hold, "
-            "but it does not",
+            "m predicts born(marie, paris), and born(marie, warsaw) is observed, so paris = warsaw should hold, but it does not",
         ),
         ("false <- pet(X, Y), not type(Y, dog).", "m predicts pet(bob, bob), but there is no type(bob, dog)"),
         (
@@ -36,9 +35,9 @@ def sentences(rules: str, model: str | None = "m") -> list[str]:
         ),
         (
             "type(Y, dog) <- pet(X, Y), not type(X, dog). closed type.",
-            "m predicts pet(bob, bob), so that type(bob, dog) should hold, but nothing says type(bob, dog): closed",
+            "m predicts pet(bob, bob), so type(bob, dog) should hold, but nothing says type(bob, dog): closed",
         ),
-        ("X != Y <- pet(X, Y).", "m predicts pet(bob, bob), so that bob != bob should hold, but it does not"),
+        ("X != Y <- pet(X, Y).", "m predicts pet(bob, bob), so bob != bob should hold, but it does not"),
     ],
 )
 def test_what_the_rule_saw_is_said(rules: str, words: str) -> None:
@@ -72,9 +71,9 @@ def test_a_body_of_alternatives_is_said_as_it_is_written() -> None:
     ("head", "words"),
     [
         ("count(Z : type(Y, Z)) >= 1", "but there is no type(tom, Z)"),
-        ("count(Z : type(Y, Z)) >= 2", "so that there should be at least 2 type(tom, Z), but there are none"),
-        ("count(Z : pet(X, Z)) <= 0", "so that there should be no pet(ann, Z), but there is 1"),
-        ("count(Z : pet(X, Z)) = 3", "so that there should be exactly 3 pet(ann, Z), but there is 1"),
+        ("count(Z : type(Y, Z)) >= 2", "so there should be at least 2 type(tom, Z), but there are none"),
+        ("count(Z : pet(X, Z)) <= 0", "so there should be no pet(ann, Z), but there is 1"),
+        ("count(Z : pet(X, Z)) = 3", "so there should be exactly 3 pet(ann, Z), but there is 1"),
         ("count(Z : pet(X, Z)) < 1", "so that count(Z : pet(ann, Z)) < 1 should hold, but 1 < 1 does not"),
     ],
 )

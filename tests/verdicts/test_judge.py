@@ -316,7 +316,7 @@ def test_values_of_a_table_s_target_are_judged_with_all_their_columns(tmp_path):
             ("a", "4", "contradicted"),
             ("b", "3", "supported"),
         ]
-        assert rows[0]["because"] == "m predicts person.job(4, yes), so that 15 >= 18 should hold, but it is missed by 3"
+        assert rows[0]["because"] == "m predicts person.job(4, yes), so 15 >= 18 should hold, but it is missed by 3"
 
 
 def test_every_float_finds_its_verdict():

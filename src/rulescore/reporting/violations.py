@@ -68,7 +68,7 @@ def _sentence(violation: Violation) -> str:
     # A fact that refutes the head, or the head's absence, explains enough. To show why a comparison fails, we show everything that
     # it compares.
     known = said if any(refuter.facts or refuter.absent for refuter in violation.refuters[:1]) else with_facts
-    return _miscounted(violation, known) or f"{known}, so that {violation.head} should hold, but {_why(violation, prediction)}"
+    return _miscounted(violation, known) or f"{known}, so {violation.head} should hold, but {_why(violation, prediction)}"
 
 
 def _miscounted(violation: Violation, known: str) -> str | None:
@@ -85,7 +85,7 @@ def _miscounted(violation: Violation, known: str) -> str | None:
         return f"{known}, but there is no {what}"
     are = "is" if number == 1 else "are"
     wanted = f"{_BOUNDS[counts['operator']]} {bound}" if bound else "no"
-    return f"{known}, so that there should be {wanted} {what}, but there {are} {number or 'none'}"
+    return f"{known}, so there should be {wanted} {what}, but there {are} {number or 'none'}"
 
 
 def _subject(violation: Violation) -> str:
@@ -111,7 +111,7 @@ def _met(violation: Violation, said: str, with_facts: str, prediction: str | Non
         return f"{said}: {violation.head}"
     if violation.head == prediction:
         return f"{said}, which follows from {_listed(violation.body)}"
-    return f"{with_facts}, so that {violation.head} should hold, and it does"
+    return f"{with_facts}, so {violation.head} should hold, and it does"
 
 
 def _forbidden(violation: Violation, said: str, against: str) -> str:

@@ -29,6 +29,12 @@ def test_figures_are_written_and_those_left_out_are_said_once(run, family: Path)
     assert run(*DATA, "--plots", "figures", "--quiet").stderr == ""
 
 
+def test_figures_have_intervals(run, family: Path) -> None:
+    assert run(*DATA, "--plots", "figures").exit_code == 0
+    for name in ("rules", "models"):
+        assert "thin lines: 95% intervals" in (family / f"figures/{name}.svg").read_text("utf-8")
+
+
 def test_a_curve_is_drawn_alone(run, family: Path) -> None:
     (family / "good.tsv").write_text("head\trelation\ttail\trank\nalice\twife\tchristopher\t1\n")
     result = run(*DATA[:-2], "--curve", "--plots", "figures")

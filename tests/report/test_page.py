@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,12 @@ from rulescore.counting.listing import FIRST, shares
 from rulescore.demo.data import run
 from rulescore.errors import InputError
 from rulescore.readers.labels import read_labels
+from rulescore.report.charts import figures
 from rulescore.report.example import MODEL, form_of, pieces, shape_of, told
 from rulescore.report.make import ReportChoice, page_of, report_of
 from rulescore.reporting.violations import sentence, unquoted
 from rulescore.reporting.wording import frequency, percent
-from rulescore.scoring.labels import Labels, rule_title, short_names
+from rulescore.scoring.labels import Labels, is_of_facts, rule_title, short_names
 from rulescore.scoring.results import RuleInfo, RuleKind
 from rulescore.scoring.violation import Violation
 from rulescore.session.session import Session
@@ -91,7 +93,7 @@ def test_a_model_whose_nought_rests_on_nothing_is_not_told_as_good():
     rows = {row.name: row for row in page.models.rows}
     assert rows["unlinked"].often == "0, none judged"
     assert (rows["unlinked"].bar, rows["unlinked"].percent) == (None, None)
-    assert page.answer.text == "All of the predictions of judged contradicts what is known.".replace("contradicts", "contradict")
+    assert page.answer.text == "All of the predictions of judged contradict what is known."
     assert "Hard rules say nothing of unlinked (0, none judged)." in [one.text for one in page.details]
 
 
@@ -221,6 +223,27 @@ def test_a_rule_without_a_name_is_shown_by_its_text():
     assert rule_title(RuleInfo("aunt:10", "p(X) <- q(X)", place="f.rules:10:1"), Labels()) == "aunt:10"
 
 
+@pytest.mark.parametrize(
+    ("text", "is_so"),
+    [
+        ("aunt(X, Z) <- sister(X, Y), father(Y, Z), X != Z", True),
+        ("false <- `a <= b`(X, Y), not wife(X, Y)", True),
+        ("X != Y <- pet(X, Y)", False),
+        ("Y = Z <- born(X, Y), born(X, Z)", False),
+        ("P <= 2 * avg(Q : price(A, Q)) <- price(B, P)", False),
+        ("within(P, Q, 500) <- sale(zip: Z, price: P), sale(zip: Z, price: Q)", False),
+    ],
+)
+def test_only_facts_contradict_what_is_known(text: str, is_so: bool):
+    assert is_of_facts(text) == is_so
+
+
+def test_a_value_that_breaks_a_rule_alone_contradicts_nothing(regression: Reported):
+    assert regression.page.answer.text.endswith("of their predictions break a hard rule.")
+    assert regression.page.models is not None
+    assert not regression.page.models.contradicts
+
+
 def test_result_report_writes_the_file_and_is_shown_in_a_notebook(tmp_path: Path):
     facts = [("alice", "sister", "daniel"), ("daniel", "brother", "eve")]
     predictions = {"model": [("alice", "wife", "daniel")]}
@@ -232,6 +255,62 @@ def test_result_report_writes_the_file_and_is_shown_in_a_notebook(tmp_path: Path
     assert "wife(Alice A., daniel)" in report.html
     assert report._repr_html_().startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
     assert repr(report).startswith("<Report of ")
+
+
+def test_a_pattern_names_no_place_of_a_rule_and_no_comparison(regression: Reported):
+    facts = [("alice", "sister", "daniel"), ("daniel", "father", "emma"), ("fiona", "mother", "emma")]
+    rules = "false <- sister(X, Y), wife(X, Y). aunt(X, Z) <- sister(X, Y), father(Y, Z). incompatible aunt, mother."
+    with rulescore.open(facts, {"m": [("alice", "wife", "daniel"), ("fiona", "sister", "daniel")]}, rules) as session:
+        page = page_of(session.score(), session.session, ReportChoice())
+    patterns = {(row.should, row.against) for row in page.patterns}
+    assert patterns == {("never", "false <- sister(X, Y), wife(X, Y)"), ("aunt", "mother")}
+    assert {row.against for row in regression.page.patterns} == {"missed"}
+
+
+def test_a_report_has_all_warnings_with_places_and_advice():
+    facts = [("alice", "sister", "daniel"), ("daniel", "father", "emma")]
+    rules = "sister(X, Y) <- sister(X, Y). father(X, Y) <- father(X, Y). aunt(X, Z) <- sister(X, Y), father(Y, Z). closed father."
+    with rulescore.open(facts, {"m": [("fiona", "sister", "daniel")]}, rules) as session:
+        result = session.score()
+        html = unescape(report_of(result, session.session, ReportChoice()).html)
+    assert len({problem.code for problem in result.warnings}) < len(result.warnings)
+    for problem in result.warnings:
+        assert problem.message in html
+        assert problem.place is None or f"{problem.place}: " in html
+        assert all(help in html for help in problem.helps)
+
+
+def test_a_long_declaration_is_shown_by_its_first_names():
+    labels = Labels({"r3": "sister of"})
+    names = [f"r{number}" for number in range(30)]
+    shown = labels.of_declaration(f"incompatible {', '.join(names)}")
+    assert shown.startswith("incompatible r0, r1, r2, sister of, r4, ")
+    assert shown.endswith("r19, … 30 in all")
+    assert labels.of_declaration("functional r3(X -> Y)") == "functional sister of(X -> Y)"
+    assert labels.of_declaration("closed `r3`") == "closed sister of"
+    same = ("closed *", "negative facts", "extract incompatible: 3 other predicates", "incompatible p(X, Y), p(Y, X)")
+    assert tuple(map(labels.of_declaration, same)) == same
+
+
+def test_words_above_a_heat_map_stand_apart():
+    rules = "false <- p(X, Y), s(X, Y). " + " ".join(f"r{n}(X, Y) <- p(X, Y)." for n in range(40))
+    rules += f" incompatible q, {', '.join(f'r{n}' for n in range(40))}."
+    facts = [("a", "p", "b"), *(("a", f"r{n}", "b") for n in range(40)), ("c", "p", "d"), *(("c", "q", "e"), ("c", "p", "e"))]
+    with rulescore.open(facts, {"m": [("c", "p", "f"), ("a", "s", "b")]}, rules) as session:
+        result = session.score()
+    (heat_map,) = (figure for figure in figures(result) if figure.name == "heat-map")
+    lefts = [float(part.attributes["x"]) for part in heat_map.svg.elements if part.text in {"hard rules", "soft rules"}]
+    assert lefts[1] - lefts[0] >= 80
+
+
+def test_an_audit_begins_with_the_rules_that_the_data_break_most(tmp_path: Path):
+    run(tmp_path / "demo")
+    result = rulescore.audit(tmp_path / "demo/facts.tsv", tmp_path / "demo/kinship.rules")
+    rows = page_of(result, None, ReportChoice()).rules
+    broken = {rule.info.name: rule.dataset.refuted for rule in result.rule_results}
+    numbers = [broken[row.name] for row in rows]
+    assert numbers == sorted(numbers, reverse=True)
+    assert numbers[0] > 0
 
 
 def test_many_answers_that_relate_an_entity_to_itself_are_told():
@@ -254,5 +333,5 @@ def test_a_model_without_ranks_does_not_hinder_the_curve_of_another(tmp_path: Pa
         "utf-8",
     )
     with Session(load_project(tmp_path / "rulescore.toml").setting) as session:
-        figures = page_of(session.evaluate(), session, ReportChoice()).figures
-    assert [figure.says for figure in figures if figure.name == "curve"] == ["ranked 2.00 at 2"]
+        drawn = page_of(session.evaluate(), session, ReportChoice()).figures
+    assert [figure.says for figure in drawn if figure.name == "curve"] == ["ranked 2.00 at 2"]

@@ -46,6 +46,14 @@ def test_it_says_what_the_comparison_says(runs: tuple[Result, Result]):
     )
 
 
+def test_changes_beyond_chance_come_first_and_what_got_worse_before_what_got_better(runs: tuple[Result, Result]):
+    for pair in (runs, runs[::-1]):
+        (page,) = changes_page(*pair, ReportChoice()).pairs
+        more = [int(rule.after.replace(",", "")) - int(rule.before.replace(",", "")) for rule in page.rules]
+        keys = [(rule.verdict == "may be chance", n <= 0, -abs(n)) for rule, n in zip(page.rules, more, strict=True)]
+        assert keys == sorted(keys)
+
+
 def test_the_scores_are_those_of_the_results(runs: tuple[Result, Result]):
     (pair,) = changes_page(*runs, ReportChoice()).pairs
     (first,), (second,) = (result.model_results for result in runs)

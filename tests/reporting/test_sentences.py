@@ -74,7 +74,7 @@ def test_a_body_of_alternatives_is_said_as_it_is_written() -> None:
         ("count(Z : type(Y, Z)) >= 2", "so there should be at least 2 type(tom, Z), but there are none"),
         ("count(Z : pet(X, Z)) <= 0", "so there should be no pet(ann, Z), but there is 1"),
         ("count(Z : pet(X, Z)) = 3", "so there should be exactly 3 pet(ann, Z), but there is 1"),
-        ("count(Z : pet(X, Z)) < 1", "so that count(Z : pet(ann, Z)) < 1 should hold, but 1 < 1 does not"),
+        ("count(Z : pet(X, Z)) < 1", "so count(Z : pet(ann, Z)) < 1 should hold, but 1 < 1 does not"),
     ],
 )
 def test_what_there_is_too_much_or_too_little_of_is_said(head: str, words: str) -> None:

@@ -165,8 +165,9 @@ def score(
             show_explanations(session.explain(), statements=explain == EXPLAIN)
             return
         refuse_unknown(gates, session)
-        # Contributions are written to the folder only, and read for the intervals of a report.
-        evaluation = session.evaluate(contributions=None if folder is not None or report is not None else False)
+        # Contributions are for the folder, and for the intervals of figures and of a report.
+        are_read = any(path is not None for path in (folder, drawn, report))
+        evaluation = session.evaluate(contributions=None if are_read else False)
         outcomes = judged(gates, evaluation, baselines)
         if table == Shown.VIOLATIONS:
             show_violations(session, Format(form))

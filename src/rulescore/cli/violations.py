@@ -74,9 +74,11 @@ def violations(
     from rulescore.language.parser import parse_atom
     from rulescore.reporting.dirt import dirt_listing, dirt_table
     from rulescore.reporting.findings import violation_counts_listing, violations_listing
+    from rulescore.reporting.patterns import pattern_rows, patterns_listing
     from rulescore.reporting.tables import with_types
     from rulescore.reporting.violations import count_table, violation_table
     from rulescore.scoring.dirt import DirtyBy
+    from rulescore.scoring.labels import rule_title
     from rulescore.session.dirty_rows import dirt_of
     from rulescore.session.session import Session
 
@@ -102,7 +104,13 @@ def violations(
             counts = session.violation_counts(by, rule=rule, model=source)
             total = session.violations(rule=rule, model=source, limit=0).total
             counted = count_table(by, counts, session.prediction_keys, total, most)
-            listing = with_types(violation_counts_listing(by, counts, total, most), session.summary.tables)
+            if by == "pattern":
+                titles = {info.name: rule_title(info, session.labels) for info in session.rules}
+                patterns = pattern_rows(counts, source or (), session.labels, titles)
+                listing = patterns_listing(patterns, source or (), total, most)
+            else:
+                listing = violation_counts_listing(by, counts, total, most)
+            listing = with_types(listing, session.summary.tables)
         else:
             rows = session.violations(rule=rule, model=source, prediction=atom, limit=most, sample=sample, seed=seed)
             counted, listing = violation_table(rows, session.labels), with_types(violations_listing(rows), session.summary.tables)

@@ -39,7 +39,7 @@ from rulescore.language.trees import nodes_in, replace_variables
 from rulescore.logic.disjuncts import is_fresh
 from rulescore.logic.formula import NEGATIVE, Exists, FormulaRule, Leaf, Opposite, ResolvedAtom, with_values
 from rulescore.logic.tolerances import is_in_percent
-from rulescore.scoring.violation import Aggregated, ComparedValues, CountedBy, Fact, Refuter, Violation
+from rulescore.scoring.violation import A_COMPARISON, Aggregated, ComparedValues, CountedBy, Fact, Refuter, Violation
 from rulescore.setting.choices import Role
 from rulescore.sql.formula import listing as sql
 from rulescore.sql.formula.counts import fields_of, variable
@@ -137,7 +137,7 @@ class FormulaListing:
         holding = [(i, reason) for i, reason in enumerate(sql.reasons(context.rule)) if row[f"r{i}"]]
         by_facts = {reason.group for _, reason in holding if not isinstance(reason.judgement, Opposite)}
         if not holding:
-            return {"a comparison"} if any(row[f"c{i}"] for i in range(len(sql.comparisons(context)))) else None
+            return {A_COMPARISON} if any(row[f"c{i}"] for i in range(len(sql.comparisons(context)))) else None
         labels: set[str] = set()
         for index, reason in holding:
             match reason.judgement:

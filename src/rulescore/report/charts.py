@@ -23,6 +23,9 @@ _MOST_COLUMNS = 400
 _CANVAS, _LEFT, _WIDE, _ROW = 960, 150.0, 800.0, 24
 _FEWEST_MODELS = 6
 _APART = 15.0
+_MOST_TICKS = 12
+_PARTS = (0.0, 0.5, 1.0)
+_WORDS = 80.0
 _DASHES = ("", "8 4", "2 3", "12 3 2 3", "5 2", "1 5")
 
 
@@ -55,7 +58,9 @@ def _heat_map(evaluation: Evaluation) -> Figure | None:
     plate = {"x": f"{_LEFT - 2:.1f}", "y": "20", "width": f"{_WIDE + 10:.1f}", "height": str(_ROW * len(models)), "fill": "#ffffff"}
     hard = sum(column[0].kind is RuleKind.HARD for column in columns)
     elements = [_text(_LEFT, 14, "hard rules", "start")] if hard else []
-    elements += [_text(_LEFT + hard * wide + 6, 14, "soft rules", "start")] if hard < len(columns) else []
+    # With few hard rules, the words of the soft ones stand beside those of the hard ones.
+    soft_left = max(_LEFT + hard * wide + 6, _LEFT + _WORDS * bool(hard))
+    elements += [_text(soft_left, 14, "soft rules", "start")] if hard < len(columns) else []
     # In dark mode the darkest shade would look like the background, so like a cell without a case.
     elements.append(Element("rect", {"class": "plate", **plate}))
     for row, model in enumerate(models):
@@ -91,10 +96,13 @@ def _curve(evaluation: Evaluation) -> Figure | None:
     if not top:
         return None
     last = max(point.at for some in lines.values() for point in some)
-    elements = list(_axes(f"{last:g}", shown(top, CellKind.SCORE), "answers to each query that count", "RVS hard", first="1"))
+    places = range(1, int(last) + 1) if last <= _MOST_TICKS else (1, int(last))
+    across = {(place - 1) / max(last - 1, 1): f"{place:,}" for place in places}
+    upwards = {part: shown(top * part, CellKind.SCORE) for part in _PARTS}
+    elements = list(_axes(across, upwards, "answers to each query that count", "RVS hard"))
     for number, some in enumerate(lines.values()):
         elements += _line(some, last, top, number)
-    elements += _ends({name: _y((some[-1].hard or 0.0) / top) for name, some in lines.items()})
+    elements += _beside({name: (_x(1), _y((some[-1].hard or 0.0) / top)) for name, some in lines.items()})
     note = "RVS hard with the best k answers of each query, at every k."
     ends = "; ".join(f"{visible(name)} {shown(some[-1].hard, CellKind.SCORE)} at {some[-1].at}" for name, some in lines.items())
     return Figure("curve", "By the number of answers that count", note, ends, Svg(300, tuple(elements), _CANVAS))
@@ -124,12 +132,17 @@ def _line(points: Sequence[CurvePoint], last: float, top: float, number: int) ->
     )
 
 
-def _ends(heights: Mapping[str, float]) -> Iterator[Element]:
-    """The names at the ends of lines; a name moves down if another is too near."""
-    lowest = -_APART
-    for name in sorted(heights, key=lambda name: heights[name]):
-        lowest = max(heights[name], lowest + _APART)
-        yield _text(_x(1) + 8, lowest + 4, short(visible(name)), "start")
+def _beside(places: Mapping[str, tuple[float, float]]) -> Iterator[Element]:
+    """The names of models beside their places, from the top; a name moves down if it would cover another."""
+    taken: list[tuple[float, float, float]] = []
+    for name, (x, y) in sorted(places.items(), key=lambda place: place[1][1]):
+        text = short(visible(name))
+        left, right = x + 8, x + 8 + 8 * len(text)
+        for start, end, height in sorted(taken, key=lambda place: place[2]):
+            if left < end and right > start and abs(y - height) < _APART:
+                y = height + _APART
+        taken.append((left, right, y))
+        yield _text(left, y + 4, text, "start")
 
 
 def _against_accuracy(evaluation: Evaluation) -> Figure | None:
@@ -137,7 +150,7 @@ def _against_accuracy(evaluation: Evaluation) -> Figure | None:
     columns = accuracy_columns(evaluation)
     if not columns:
         return None
-    column, cells, _ = columns[0]
+    column, cells, _ = max(columns, key=lambda column: sum(isinstance(cell, int | float) for cell in column[1].values()))
     points = {
         model.name: (float(accuracy), model.violating / model.predictions.distinct)
         for model in evaluation.model_results
@@ -148,11 +161,12 @@ def _against_accuracy(evaluation: Evaluation) -> Figure | None:
     if len(points) < _FEWEST_MODELS:
         return None
     most, top = (max(point[axis] for point in points.values()) or 1.0 for axis in (0, 1))
-    elements = list(_axes(shown(most, column.kind), f"{top:.1%}", column.heading, "violating predictions"))
-    for name, (accuracy, share) in points.items():
-        x, y = _x(accuracy / most), _y(share / top)
+    across = {part: shown(most * part, column.kind) for part in _PARTS}
+    elements = list(_axes(across, {part: f"{top * part:.1%}" for part in _PARTS}, column.heading, "violating predictions"))
+    places = {name: (_x(accuracy / most), _y(share / top)) for name, (accuracy, share) in points.items()}
+    for x, y in places.values():
         elements.append(Element("circle", {"class": "dot", "cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": "4", "fill": _INK}))
-        elements.append(_text(x + 8, y + 4, short(visible(name)), "start"))
+    elements += _beside(places)
     note = f"Right and below is best: {column.heading} across, the share of predictions that violate a hard rule upwards."
     says = "; ".join(f"{visible(name)}: {shown(x, column.kind)}, {y:.1%}" for name, (x, y) in points.items())
     return Figure("accuracy", "Accuracy and violations", note, says, Svg(300, tuple(elements), _CANVAS))
@@ -166,15 +180,14 @@ def _y(share: float) -> float:
     return 250 - 225 * share
 
 
-def _axes(most: str, top: str, across: str, upwards: str, first: str = "0") -> Iterator[Element]:
+def _axes(across: Mapping[float, str], upwards: Mapping[float, str], below: str, above: str) -> Iterator[Element]:
+    """Two lines with their ticks: words by the part of the line at which they stand."""
     for d in (f"M{_x(0)} {_y(0)} L{_x(1)} {_y(0)}", f"M{_x(0)} {_y(0)} L{_x(0)} {_y(1)}"):
         yield Element("path", {"class": "line", "d": d, "fill": "none", "stroke": _INK, "stroke-width": "1"})
-    yield _text(_x(0), _y(0) + 18, first, "middle")
-    yield _text(_x(1), _y(0) + 18, most, "middle")
-    yield _text(_x(0.5), _y(0) + 36, across, "middle")
-    yield _text(_x(0) - 8, _y(0), "0", "end")
-    yield _text(_x(0) - 8, _y(1) + 8, top, "end")
-    yield _text(8, 14, upwards, "start")
+    yield from (_text(_x(part), _y(0) + 18, word, "middle") for part, word in across.items())
+    yield from (_text(_x(0) - 8, _y(part) + 4, word, "end") for part, word in upwards.items())
+    yield _text(_x(0.5), _y(0) + 36, below, "middle")
+    yield _text(8, 10, above, "start")
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> Element:

@@ -71,7 +71,7 @@ def rule_columns(rules: Sequence[RuleResult], models: Sequence[str], intervals: 
         ),
         "short": _short(described.labels),
         "refutes": [refuting.setdefault(tuple(described.refuting.get(rule.info.name, ())), len(refuting)) for rule in rules],
-        "refuting": [[visible(text) for text in texts] for texts in refuting],
+        "refuting": [[visible(described.labels.of_declaration(text)) for text in texts] for texts in refuting],
         "statements": _by_number(described.statements.get(rule.info.name) for rule in rules),
         "further": _by_number(map(_further, rules)),
         "data": _counts([rule.dataset for rule in rules]),

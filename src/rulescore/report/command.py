@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import webbrowser
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,7 +90,8 @@ def _of_two(choice: SettingChoice, later: Path, chosen: ReportChoice) -> Report:
 
     if choice.project is None or not _is_saved(choice.project):
         raise click.UsageError("to compare two results, give the folder or the file of each saved one")
-    return report_of_two(load(choice.project), load(later), chosen)
+    title = chosen.title or f"From {choice.project.name} to {later.name}"
+    return report_of_two(load(choice.project), load(later), replace(chosen, title=title))
 
 
 def _scored(choice: SettingChoice, chosen: ReportChoice, *, quiet: bool) -> Report:

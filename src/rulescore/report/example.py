@@ -191,7 +191,7 @@ def chosen(rows: Sequence[Violation], rules: Mapping[str, RuleResult], worst: Ma
     known fact that refutes the head, the worst model, the rule that is broken most, and the highest score. `worst`: how bad each
     model is."""
 
-    def worth(row: Violation) -> tuple[bool, bool, bool, bool, float, int, float, str]:
+    def worth(row: Violation) -> tuple[bool, bool, bool, float, int, float, str]:
         rule = rules[row.rule]
         values = () if row.prediction is None else row.prediction.values
         own = None if row.prediction is None else _written(row.prediction)
@@ -200,9 +200,10 @@ def chosen(rows: Sequence[Violation], rules: Mapping[str, RuleResult], worst: Ma
         bad = worst.get(row.model or "", 0.0)
         score = -1e308 if row.score is None else row.score
         of_entities, known_well = len(set(map(str, values))) > 1, rule.dataset.evaluable >= FEW_CASES
-        return (rule.kind is RuleKind.HARD, of_entities, known_well, against, bad, broken, score, row.head)
+        return (of_entities, known_well, against, bad, broken, score, row.head)
 
-    return max(rows, key=worth, default=None)
+    hard = [row for row in rows if rules[row.rule].kind is RuleKind.HARD]
+    return max(hard or rows, key=worth, default=None)
 
 
 MODEL = -1

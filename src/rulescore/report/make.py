@@ -17,9 +17,9 @@ from rulescore.report.charts import Figure, figures
 from rulescore.report.columns import Described, packed, rule_columns, violation_columns
 from rulescore.report.drawing import Svg, drawn, number_line
 from rulescore.report.example import MODEL, Told, chosen, drawing_of, pieces, shape_of, shown_fact, sides_of, told
-from rulescore.report.patterns import PatternTable, pattern_table, self_answers
 from rulescore.reporting.files import write_files
 from rulescore.reporting.listing import counted
+from rulescore.reporting.patterns import PatternRow, pattern_rows, self_answers
 from rulescore.reporting.sentences import answer, details
 from rulescore.reporting.wording import Part, Sentence
 from rulescore.scoring.evaluation import Evaluation
@@ -30,6 +30,7 @@ from rulescore.scoring.violation import CountedViolations, Violation, Violations
 ROWS = 20_000
 LISTED_RULES = 100
 """Of how many rules violations are listed at most: of more, each would have few."""
+PATTERNS = 15
 STATEMENTS = 20
 """How many rules have their SQL in the report."""
 _FRAME_HEIGHT = 640
@@ -114,7 +115,8 @@ class Page:
     models: page.ModelsTable | None
     draws: int | None
     example: ExampleCard | None
-    patterns: PatternTable
+    patterns: tuple[PatternRow, ...]
+    further_patterns: int
     self_answers: str | None
     names: tuple[str, ...]
     rules: tuple[page.RuleRow, ...]
@@ -123,7 +125,7 @@ class Page:
     rates: tuple[tuple[str, int], ...]
     silent_rules: tuple[page.SilentRules, ...]
     silent_models: tuple[str, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[page.WarningGroup, ...]
     provenance: page.Provenance
     listed: str
     command: str
@@ -151,26 +153,32 @@ def _without_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def page_of(evaluation: Evaluation, session: Lists | None, choice: ReportChoice) -> Page:
-    """The rules are ordered anew: the most informative rules come first."""
+def _with_order(evaluation: Evaluation) -> Evaluation:
+    """The most informative rules come first."""
     measured = [model.name for model in evaluation.model_results if not model.unmeasured]
     telling = most_telling(evaluation.rule_results, measured, page.RULES_IN_HTML)
     first = {id(rule) for rule in telling}
     others = (rule for rule in most_telling(evaluation.rule_results, measured) if id(rule) not in first)
-    evaluation = replace(evaluation, rule_results=(*telling, *others))
+    return replace(evaluation, rule_results=(*telling, *others))
+
+
+def page_of(evaluation: Evaluation, session: Lists | None, choice: ReportChoice) -> Page:
+    evaluation = _with_order(evaluation)
     models = [model.name for model in evaluation.model_results]
     asked = models or None
     compared = compared_models(evaluation)
     listed = [rule.info.name for rule in evaluation.rule_results[:LISTED_RULES]]
     rows = None if session is None else session.sampled_violations(asked, choice.rows, rules=listed)
     counts = [] if session is None else session.violation_counts("pattern", model=asked)
-    labels = evaluation.labels.with_names(choice.labels).of_predicates(_predicates(evaluation, rows))
+    labels = evaluation.labels.with_names(choice.labels).of_predicates(_predicates(evaluation, rows, counts))
     rules = evaluation.rule_results
     texts = [labels.of_text(rule.info.text) for rule in rules]
     names = tuple(title_of(rule.info, text) for rule, text in zip(rules, texts, strict=True))
     order = page.order_of(compared)
     refuting = {} if session is None else session.refuting
     statements = {} if session is None else {rule.info.name: session.statement(rule.info.name) for rule in rules[:STATEMENTS]}
+    titles = {rule.info.name: name for rule, name in zip(rules, names, strict=True)}
+    patterns = pattern_rows(counts, models, labels, titles)
     named = Described(names, texts, labels, refuting, statements)
     violations = [] if rows is None else rows.rows
     total = _total(evaluation)
@@ -181,7 +189,8 @@ def page_of(evaluation: Evaluation, session: Lists | None, choice: ReportChoice)
         models=page.models_table(evaluation, compared) if models else None,
         draws=None if compared is None else compared.draws,
         example=_example(evaluation, violations, labels, names),
-        patterns=pattern_table(counts, models, labels),
+        patterns=tuple(patterns[:PATTERNS]),
+        further_patterns=max(0, len(patterns) - PATTERNS),
         self_answers=self_answers(evaluation),
         names=tuple(map(visible, models)),
         rules=page.first_rules(evaluation, names, texts),
@@ -190,7 +199,7 @@ def page_of(evaluation: Evaluation, session: Lists | None, choice: ReportChoice)
         rates=page.rate_classes(rules),
         silent_rules=page.silent_rules(evaluation, names),
         silent_models=page.silent_models(evaluation),
-        warnings=page.warning_lines(evaluation.warnings),
+        warnings=page.warning_groups(evaluation.warnings),
         provenance=page.provenance(evaluation),
         listed=_listed(rows, total, len(rules)),
         command=f"rulescore violations {choice.source or 'PROJECT'}{'' if models else ' --dataset'}",
@@ -206,13 +215,14 @@ def _title(evaluation: Evaluation) -> str:
     return f"{rules}, {counted(models, 'model')}" if models else f"{rules} over the data"
 
 
-def _predicates(evaluation: Evaluation, rows: Violations | None) -> Iterable[str]:
-    facts = [
-        fact
-        for row in (rows.rows if rows else ())
-        for fact in (*row.facts, *(f for refuter in row.refuters for f in refuter.facts))
-    ]
-    yield from dict.fromkeys(fact.predicate for fact in facts)
+def _predicates(evaluation: Evaluation, rows: Violations | None, counts: Sequence[CountedViolations]) -> Iterable[str]:
+    """The predicates that the report names."""
+    for row in rows.rows if rows else ():
+        yield from (fact.predicate for fact in row.facts)
+        yield from (fact.predicate for refuter in row.refuters for fact in refuter.facts)
+    for pattern in (count.pattern for count in counts):
+        if pattern is not None and pattern.should and " " not in pattern.should + pattern.against:
+            yield from (pattern.should, pattern.against)
     for rule in evaluation.rule_results:
         yield from predicates_in(rule.info.text)
 

@@ -12,17 +12,18 @@ from rulescore.errors.texts import visible
 from rulescore.report.columns import Intervals
 from rulescore.reporting.accuracy import accuracy_columns
 from rulescore.reporting.listing import UNDEFINED, CellKind, counted, shown
-from rulescore.reporting.sentences import Order
+from rulescore.reporting.sentences import Order, contradicts
 from rulescore.reporting.tables import measure_cell, read_in_words, violating_cell
-from rulescore.reporting.wording import frequency, of, percent
+from rulescore.reporting.wording import frequency, listed, of, percent
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.labels import is_unnamed
 from rulescore.scoring.results import Counts, ModelResult, RuleKind, RuleResult
-from rulescore.scoring.score import NO_HARD_RULE, most_telling
+from rulescore.scoring.score import NO_HARD_RULE
 
 RULES_IN_HTML = 20
 _SCALES = (0.01, 0.05, 0.25, 0.5, 1.0)
 _MOST_ACCURACIES = 1
+_MOST_OF_ONE_CODE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,9 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class ModelsTable:
-    """`never`: the data break no hard rule."""
+    """`contradicts`: a violating prediction contradicts what is known."""
 
-    never: bool
+    contradicts: bool
     headings: tuple[str, ...]
     rows: tuple[ModelRow, ...]
     scale: str
@@ -99,15 +100,30 @@ class SilentRules:
     first: tuple[tuple[int, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class WarningLine:
+    message: str
+    place: str
+    helps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WarningGroup:
+    """The warnings of one code: how many they are, and the first of them."""
+
+    code: str
+    number: int
+    first: tuple[WarningLine, ...]
+
+
 def models_table(evaluation: Evaluation, compared: ComparedResults | None) -> ModelsTable:
     rows = [] if compared is None else compared.models.to_pylist()
     intervals = {row["model"]: (row["low"], row["high"]) for row in rows if row["measure"] == "violating"}
     top = max((_top(model, intervals.get(model.name)) for model in evaluation.model_results), default=0.0)
     scale = next(limit for limit in _SCALES if top <= limit)
     columns = _columns(evaluation)
-    hard = [rule for rule in evaluation.rule_results if rule.kind is RuleKind.HARD]
     return ModelsTable(
-        never=not any(rule.dataset.refuted for rule in hard),
+        contradicts=contradicts(evaluation),
         headings=tuple(columns),
         rows=tuple(_model_row(model, intervals.get(model.name), scale, columns) for model in evaluation.model_results),
         scale=f"{scale:.0%}",
@@ -194,19 +210,17 @@ def kind_words(rule: RuleResult) -> str:
 
 
 def first_rules(evaluation: Evaluation, names: Sequence[str], texts: Sequence[str]) -> tuple[RuleRow, ...]:
-    """The rules that say most, for readers without scripts."""
+    """The first rules, for readers without scripts."""
     models = [model.name for model in evaluation.model_results]
-    measured = [model.name for model in evaluation.model_results if not model.unmeasured]
-    numbers = {id(rule): number for number, rule in enumerate(evaluation.rule_results)}
     return tuple(
         RuleRow(
-            numbers[id(rule)],
-            names[numbers[id(rule)]],
+            number,
+            names[number],
             kind_words(rule),
-            "" if is_unnamed(rule.info) else visible(texts[numbers[id(rule)]]),
+            "" if is_unnamed(rule.info) else visible(texts[number]),
             tuple(map(counts_cell, (rule.dataset, *(rule.models[model].counts for model in models)))),
         )
-        for rule in most_telling(evaluation.rule_results, measured, RULES_IN_HTML)
+        for number, rule in enumerate(evaluation.rule_results[:RULES_IN_HTML])
     )
 
 
@@ -231,14 +245,14 @@ def silent_rules(evaluation: Evaluation, names: Sequence[str]) -> tuple[SilentRu
     rules = evaluation.rule_results
     measured = [model.name for model in evaluation.model_results if not model.unmeasured]
     reasons: dict[str, Callable[[RuleResult], bool]] = {
-        "Nothing declared could ever refute them (unrefutable): their 0 says nothing.": lambda rule: rule.info.unrefutable,
-        "The data have no case of them that can be judged (vacuous).": lambda rule: (
+        "nothing declared could ever refute them (unrefutable), so their 0 says nothing.": lambda rule: rule.info.unrefutable,
+        "the data have no case of them that can be judged (vacuous).": lambda rule: (
             not rule.dataset.evaluable and not rule.info.denial and not rule.info.unrefutable
         ),
-        "No prediction of any model takes part in a case that can be judged.": lambda rule: (
+        "no prediction of any model takes part in a case that can be judged.": lambda rule: (
             bool(measured) and not rule.info.denial and not any(rule.models[name].counts.evaluable for name in measured)
         ),
-        "Their head stands in their body (tautologies): nothing can break them.": lambda rule: rule.info.tautology,
+        "their head stands in their body (tautologies), so they demand nothing new.": lambda rule: rule.info.tautology,
     }
     groups = []
     for why, is_silent in reasons.items():
@@ -249,17 +263,21 @@ def silent_rules(evaluation: Evaluation, names: Sequence[str]) -> tuple[SilentRu
 
 
 def silent_models(evaluation: Evaluation) -> tuple[str, ...]:
-    """Sentences about what we cannot say of models: unmeasured models, and predictions of unknown entities."""
-    lines = []
-    for model in evaluation.model_results:
-        if model.unmeasured:
-            lines.append(f"{model.name} is unmeasured: no rule that can be refuted mentions a predicate of its predictions.")
-        if model.new is not None and model.linked is not None and model.linked < model.new:
-            unlinked = model.new - model.linked
-            lines.append(f"{model.name}: {of(unlinked, model.new)} new predictions have a constant that the data do not have.")
-        if model.new and model.judged is not None and model.judged < model.new:
-            lines.append(f"{model.name}: no rule could judge {of(model.new - model.judged, model.new)} new predictions.")
-    return tuple(visible(text) for text in lines)
+    """A sentence for each model about its predictions of which nothing can be said."""
+    return tuple(visible(text) for model in evaluation.model_results if (text := _silent_model(model)) is not None)
+
+
+def _silent_model(model: ModelResult) -> str | None:
+    if model.unmeasured:
+        return f"{model.name} is unmeasured: no rule that can be refuted mentions a predicate of its predictions."
+    if not model.new:
+        return None
+    figures = (
+        (model.judged, "that no rule could judge"),
+        (model.linked, "with a constant that the data do not have"),
+    )
+    parts = [f"{model.new - number:,} {what}" for number, what in figures if number is not None and number < model.new]
+    return f"{model.name}: of {counted(model.new, 'new prediction')} {listed(parts)}." if parts else None
 
 
 def provenance(evaluation: Evaluation) -> Provenance:
@@ -290,9 +308,19 @@ def _option(value: object) -> str:
     return visible(", ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
-def warning_lines(warnings: Sequence[Diagnostic], most: int = 40) -> tuple[str, ...]:
-    lines = [f"{problem.code}: {visible(problem.message)}" for problem in warnings[:most]]
-    return (*lines, *([f"… and {counted(len(warnings) - most, 'more warning')}"] if len(warnings) > most else ()))
+def warning_groups(warnings: Sequence[Diagnostic]) -> tuple[WarningGroup, ...]:
+    by_code: dict[str, list[Diagnostic]] = {}
+    for problem in warnings:
+        by_code.setdefault(problem.code, []).append(problem)
+    return tuple(
+        WarningGroup(code, len(problems), tuple(map(_warning_line, problems[:_MOST_OF_ONE_CODE])))
+        for code, problems in by_code.items()
+    )
+
+
+def _warning_line(problem: Diagnostic) -> WarningLine:
+    place = "" if problem.place is None else f"{visible(str(problem.place))}: "
+    return WarningLine(visible(problem.message), place, tuple(map(visible, problem.helps)))
 
 
 def rate_intervals(compared: ComparedResults | None) -> Intervals:

@@ -130,8 +130,10 @@ def _told(what: str, rows: Sequence[Mapping[str, Any]], better: str) -> Iterator
     yield f" {what}, {'none' if not beyond else f'{beyond:,}'} beyond chance"
 
 
-def _order(row: Mapping[str, Any]) -> tuple[bool, int, str]:
-    return row["better"] is None, (row["first_refuted"] or 0) - (row["second_refuted"] or 0), row["rule"]
+def _order(row: Mapping[str, Any]) -> tuple[bool, bool, int, str]:
+    """Changes beyond chance first; of these, rules that got worse, and the greatest changes first."""
+    more = (row["second_refuted"] or 0) - (row["first_refuted"] or 0)
+    return row["better"] is None, more <= 0, -abs(more), row["rule"]
 
 
 def _examples(changes: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

@@ -218,14 +218,12 @@ def violation_counts_listing(by: str, counts: Sequence[CountedViolations], total
     left_out = len(counts) - len(counts[:most])
     counts = counts[:most]
     predicted = any(count.predictions is not None for count in counts) and by != "prediction"
-    what = [Column("should", "should be"), Column("against", "is")] if by == "pattern" else [Column(by, by)]
-    columns = [*what, Column("model", "model"), Column("violations", "violations", CellKind.COUNT)]
+    columns = [Column(by, by), Column("model", "model"), Column("violations", "violations", CellKind.COUNT)]
     columns += [Column("predictions", "predictions", CellKind.COUNT)] if predicted else []
     columns += [Column("ranked", "ranked")] if by == "prediction" else []
     rows = []
     for count in counts:
-        value: list[Cell] = [_value(count.what)] if count.pattern is None else [count.pattern.should or None, count.pattern.against]
-        cells: list[Cell] = [*value, count.model, count.violations]
+        cells: list[Cell] = [_value(count.what), count.model, count.violations]
         cells += [count.predictions] if predicted else []
         rows.append((*cells, *([_ranked(count)] if by == "prediction" else [])))
     notes = [counted(total, "violation")]

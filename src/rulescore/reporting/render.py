@@ -214,7 +214,7 @@ def _whole(evaluation: Evaluation, table: Shown) -> Any:
 
 _TEXTS = frozenset(["title", "text", "sentence", "head", "body", "refuted_by", "compared", "aggregated", "prediction"])
 _VALUES = frozenset(("entity", "binding"))
-_PREDICATES = frozenset(["predicate", "refuter", "should", "against", "left", "right"])
+_PREDICATES = frozenset(["predicate", "refuter", "left", "right"])
 
 
 def with_labels(listing: Listing, labels: Labels, titles: Mapping[str, str]) -> Listing:

@@ -12,6 +12,7 @@ from typing import Any
 from rulescore.reporting.listing import CellKind, counted, shown
 from rulescore.reporting.wording import Sentence, frequency, listed, of, percent, said, strong
 from rulescore.scoring.evaluation import Evaluation, RightPredictions
+from rulescore.scoring.labels import is_of_facts
 from rulescore.scoring.results import ModelResult, RuleKind, RuleResult
 from rulescore.scoring.score import FEW_CASES, NO_HARD_RULE, UNMEASURED
 
@@ -105,13 +106,18 @@ def _often(model: ModelResult) -> str:
 
 
 def _does(evaluation: Evaluation, often: str) -> str:
-    """The verb for violating predictions. If the data break a hard rule as well, we say that predictions break rules, not that they
-    contradict."""
-    hard = [rule for rule in evaluation.rule_results if rule.kind is RuleKind.HARD]
+    """The verb for violating predictions."""
     is_one = often.startswith("1 in ")
-    if any(rule.dataset.refuted for rule in hard):
-        return "breaks a hard rule" if is_one else "break a hard rule"
-    return "contradicts what is known" if is_one else "contradict what is known"
+    if contradicts(evaluation):
+        return "contradicts what is known" if is_one else "contradict what is known"
+    return "breaks a hard rule" if is_one else "break a hard rule"
+
+
+def contradicts(evaluation: Evaluation) -> bool:
+    """Whether each prediction that breaks a hard rule contradicts what is known: not if the data break the rule as well, and not if
+    the rule compares values, of which one prediction may break it alone."""
+    hard = [rule for rule in evaluation.rule_results if rule.kind is RuleKind.HARD]
+    return all(not rule.dataset.refuted and is_of_facts(rule.info.text) for rule in hard)
 
 
 def _nothing_judged(models: Sequence[ModelResult]) -> Sentence | None:
@@ -181,7 +187,7 @@ def _apart(evaluation: Evaluation, told: Sequence[ModelResult], order: Order | N
     if not order.told_apart("violating", names):
         return said("By hard rules these models cannot be told apart: between ", low, " and ", high, does)
     seldom, often = (strong(_often(model) if model.violating else "0") for model in (least, most))
-    return said("No model breaks hard rules more often than all others: between ", seldom, " and ", often, does)
+    return said("Hard rules tell some of these models apart, but show no best and no worst: between ", seldom, " and ", often, does)
 
 
 def _each(evaluation: Evaluation, told: Sequence[ModelResult]) -> Sentence:
@@ -282,24 +288,29 @@ def differences(evaluation: Evaluation, order: Order | None) -> Sentence | None:
 
 
 def soft_order(evaluation: Evaluation, order: Order | None) -> Sentence | None:
-    """What soft rules say, if hard rules do not distinguish the models."""
+    """What soft rules say, if hard rules show no best and no worst model."""
     models = [model for model in evaluation.model_results if model.soft_score.value is not None and not model.unmeasured]
     names = [model.name for model in models]
-    told = [model.name for model in judged(evaluation.model_results)]
-    if order is None or len(models) < 2 or order.told_apart("violating", told):
+    if order is None or len(models) < 2 or _has_extreme(evaluation, order):
         return None
     by_name = {model.name: model for model in models}
     worst, best = order.worst("soft_score", names), order.best("soft_score", names)
     score = {name: shown(model.soft_score.value, CellKind.SCORE) for name, model in by_name.items()}
     if best is not None:
-        against = f", {worst} the highest, {score[worst]}" if worst is not None else ""
-        return said(f"By soft rules they can: {best} has the lowest RVS soft, ", strong(score[best]), f"{against}.")
+        against = f"; {worst} is the worst: {score[worst]}" if worst is not None else ""
+        return said(f"By soft rules {best} is better than all others: RVS soft ", strong(score[best]), f"{against}.")
     if worst is not None:
         return said(f"By soft rules {worst} is worse than all others: RVS soft ", strong(score[worst]), ".")
     least, most = (choose(names, key=lambda name: by_name[name].soft_score.value or 0) for choose in (min, max))
     apart = order.told_apart("soft_score", names)
-    how = f"{apart} of {math.comb(len(names), 2)} differences are beyond chance" if apart else "they cannot be told apart either"
+    how = f"{apart} of {math.comb(len(names), 2)} differences are beyond chance" if apart else "they cannot be told apart"
     return said(f"By soft rules {how}: RVS soft from ", strong(score[least]), " to ", strong(score[most]), ".")
+
+
+def _has_extreme(evaluation: Evaluation, order: Order) -> bool:
+    """Whether one model breaks hard rules more often, or less often, than all others."""
+    told = [model.name for model in judged(evaluation.model_results)]
+    return len(told) > 1 and (order.worst("violating", told) or order.best("violating", told)) is not None
 
 
 def soft_times(models: Sequence[ModelResult]) -> Sentence | None:
@@ -332,10 +343,9 @@ def unjudged_models(models: Sequence[ModelResult]) -> Sentence | None:
 
 
 def coverage(evaluation: Evaluation, order: Order | None) -> Sentence | None:
-    """How many predictions the rules could judge, if they do not distinguish the models."""
-    told = [model.name for model in judged(evaluation.model_results)]
+    """How many predictions rules could judge, if hard rules show no best and no worst model."""
     shares = [(model.judged, model.new) for model in evaluation.model_results if model.judged is not None and model.new]
-    if order is None or not shares or len(told) < 2 or order.told_apart("violating", told):
+    if order is None or not shares or len(judged(evaluation.model_results)) < 2 or _has_extreme(evaluation, order):
         return None
     fewest, greatest = (choose(shares, key=lambda share: share[0] / share[1]) for choose in (min, max))
     if fewest[0] == fewest[1]:

@@ -13,9 +13,13 @@ from rulescore.scoring.results import RuleInfo
 from rulescore.values import Value
 
 _ENDS = "/#"
+_OF_NAMES = ("incompatible", "closed")
+_MOST_NAMES = 20
 _SOME_NAME = r"`[^`]+`|[\w.:/#-]+"
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _ATOM = re.compile(rf"(?P<predicate>{_SOME_NAME})\((?P<terms>(?:{_TEXT}|[^()\"])*)\)")
+_NAME = re.compile(_SOME_NAME)
+_NAMED = re.compile(r"(?:^|, )\w+: ")
 _TERM = re.compile(rf"(?P<before>(?:^|, )(?:\w+: )?)(?P<term>{_TEXT}|[^,\"]+)(?=,|$)")
 
 
@@ -40,6 +44,15 @@ class Labels:
     def of_text(self, text: str) -> str:
         """A text of atoms, such as a rule, with labels in place of predicates and constants."""
         return _ATOM.sub(self._atom, text) if self else text
+
+    def of_declaration(self, text: str) -> str:
+        """A declaration with labels in place of predicates; of a long list only the first names."""
+        keyword, _, listed = text.partition(" ")
+        names = [self.of_predicate(name.strip("`")) for name in _NAME.findall(listed)]
+        if keyword not in _OF_NAMES or "(" in text or not names:
+            return self.of_text(text)
+        further = f", … {len(names):,} in all" if len(names) > _MOST_NAMES else ""
+        return f"{keyword} {', '.join(names[:_MOST_NAMES])}{further}"
 
     def _atom(self, atom: re.Match[str]) -> str:
         has_labels = self.names or self.prefixes
@@ -71,6 +84,14 @@ class Labels:
 def predicates_in(text: str) -> list[str]:
     """The predicates of the atoms of a text."""
     return [atom["predicate"].strip("`") for atom in _ATOM.finditer(text)]
+
+
+def is_of_facts(text: str) -> bool:
+    """Whether the text of a rule speaks of facts of a graph alone: it names no attributes of tables and compares no values, though
+    its body may ask that two variables differ."""
+    head, _, body = _ATOM.sub("", text).partition("<-")
+    has_attributes = any(_NAMED.search(atom["terms"]) for atom in _ATOM.finditer(text))
+    return not has_attributes and not any(sign in head + body.replace("!=", "") for sign in "<>=")
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:

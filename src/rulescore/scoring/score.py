@@ -50,7 +50,7 @@ def separation(rule: RuleResult, models: Collection[str]) -> float:
 def most_telling(rules: Iterable[RuleResult], models: Collection[str], most: int | None = None) -> list[RuleResult]:
     """The rules that separate the models most or are broken most; then hard rules first, and the worst of each kind first. Half of
     the places are kept for hard rules, because every violation of them counts. Undetermined rules come last, because no score
-    counts them."""
+    counts them. Without models, only the violations of the data count."""
     worst = sorted(
         rules,
         key=lambda rule: (
@@ -65,7 +65,7 @@ def most_telling(rules: Iterable[RuleResult], models: Collection[str], most: int
         kept = {id(rule) for rule in hard}
         worst = [*hard, *(rule for rule in worst if id(rule) not in kept)][:most]
         worst.sort(key=lambda rule: -separation(rule, models))
-    return sorted(worst, key=lambda rule: _KIND_ORDER.index(rule.kind))
+    return sorted(worst, key=lambda rule: _KIND_ORDER.index(rule.kind)) if models else worst
 
 
 FEW_CASES = 10

@@ -172,7 +172,7 @@ class Violation:
     def labels(self) -> tuple[str, ...]:
         """The predicates that refute the head; if there are none, what else refutes it."""
         labels = dict.fromkeys(label for refuter in self.refuters for label in refuter.labels)
-        return tuple(labels) or ("a comparison" if self.compared and self.head != "false" else self.head,)
+        return tuple(labels) or (A_COMPARISON if self.compared and self.head != "false" else self.head,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +247,10 @@ class CountedBy(StrEnum):
     ENTITY = "entity"
     PREDICTION = "prediction"
     PATTERN = "pattern"
+
+
+A_COMPARISON = "a comparison"
+"""What refutes a head that compares values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,60 +4,73 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.errors.texts import visible
+from rulescore.reporting.listing import Cell, CellKind, Column, Listing, counted
 from rulescore.reporting.wording import listed, of, percent
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.labels import Labels
 from rulescore.scoring.results import RuleKind
-from rulescore.scoring.violation import CountedViolations, Pattern
+from rulescore.scoring.violation import A_COMPARISON, CountedViolations, Pattern
 
-_MOST = 15
 _MANY, _FEWEST = 0.25, 10
 """We mention self-answers if they make up this share of violating predictions or more, and are no fewer than this."""
 
 
 @dataclass(frozen=True, slots=True)
-class PatternTable:
-    """The most frequent patterns: what should hold, what speaks against it, and the violations of each model, or of the data.
+class PatternRow:
+    """What should hold, what speaks against it, and the violations of each model, or of the data."""
 
-    `further`: how many patterns we do not show.
-    """
-
-    rows: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
-    further: int = 0
+    should: str
+    against: str
+    numbers: tuple[int, ...]
 
 
-def pattern_table(counts: Sequence[CountedViolations], models: Sequence[str], labels: Labels) -> PatternTable:
+def pattern_rows(
+    counts: Sequence[CountedViolations], models: Sequence[str], labels: Labels, titles: Mapping[str, str]
+) -> list[PatternRow]:
+    """The patterns as people see them, the most frequent first. `titles`: of rules, by their names."""
     violations: Counter[Pattern] = Counter()
-    cells: dict[tuple[Pattern, str | None], int] = {}
+    numbers: dict[tuple[Pattern, str | None], int] = {}
     for count in counts:
         assert count.pattern is not None
         violations[count.pattern] += count.violations
-        cells[count.pattern, count.model] = count.violations
+        numbers[count.pattern, count.model] = count.violations
     order = sorted(violations, key=lambda pattern: (-violations[pattern], pattern.should, pattern.against))
     columns: Sequence[str | None] = models or [None]
-    rows = [
-        (
-            _shown(pattern.should, labels),
-            _shown(pattern.against, labels),
-            tuple(f"{cells.get((pattern, column), 0):,}" for column in columns),
-        )
-        for pattern in order[:_MOST]
+    return [
+        PatternRow(*_words(pattern, labels, titles), tuple(numbers.get((pattern, column), 0) for column in columns))
+        for pattern in order
     ]
-    return PatternTable(tuple(rows), len(order) - len(rows))
 
 
-def _shown(name: str, labels: Labels) -> str:
-    for prefix in ("negative ", "closed "):
+def _words(pattern: Pattern, labels: Labels, titles: Mapping[str, str]) -> tuple[str, str]:
+    if not pattern.should:
+        return "never", titles[pattern.against]
+    return labels.of_text(labels.of_predicate(pattern.should)), _against(pattern.against, labels)
+
+
+def _against(name: str, labels: Labels) -> str:
+    for prefix, word in (("negative ", "not"), ("closed ", "no")):
         if name.startswith(prefix):
-            return f"{'not' if prefix == 'negative ' else 'no'} {labels.of_predicate(name.removeprefix(prefix))}"
-    return labels.of_predicate(name)
+            return f"{word} {labels.of_predicate(name.removeprefix(prefix))}"
+    return "missed" if name == A_COMPARISON else labels.of_predicate(name)
+
+
+def patterns_listing(rows: Sequence[PatternRow], models: Sequence[str], total: int, most: int | None) -> Listing:
+    """At most `most` patterns, with a column for each model."""
+    names = models or ["the data"]
+    columns = [Column("should", "should be"), Column("against", "is"), *(Column(name, name, CellKind.COUNT) for name in names)]
+    cells: tuple[tuple[Cell, ...], ...] = tuple((row.should, row.against, *row.numbers) for row in rows[:most])
+    left_out = len(rows) - len(cells)
+    notes = [counted(total, "violation")]
+    notes += [f"{left_out:,} more rows are not shown; `--limit N` shows more"] if left_out else []
+    return Listing("violations", "Violations by pattern", tuple(columns), cells, notes=tuple(notes))
 
 
 def self_answers(evaluation: Evaluation) -> str | None:

@@ -54,6 +54,24 @@ def test_a_column_named_row_is_the_key_itself(sales: Path) -> None:
     assert set(violations.table["A"].to_pylist()) == {"x", "y"}
 
 
+@pytest.mark.parametrize("target", ["price", "sales=price"])
+def test_values_of_a_target_are_scored_and_judged_without_a_project_file(run: Run, sales: Path, target: str) -> None:
+    (sales / "answers.csv").write_text("row,prediction,score\n2,9,0.5\n", encoding="utf-8")
+    asked = ("--table", "sales.csv", "--target", target, "--rules", "near.rules", "--predictions", "forest=answers.csv")
+    (row,) = json.loads(run("score", *asked, "--table", "models", "--format", "json").stdout)["rows"]
+    assert (row["model"], row["violating_any"], row["predictions"]) == ("forest", 1, 1)
+    judged = json.loads(run("judge", *asked, "--format", "json").stdout)
+    assert (judged["row"], judged["score"], judged["verdict"]) == ("2", "0.5", "contradicted")
+    assert "sales(row: 3, zip: 2, price: 7) is observed" in judged["because"]
+
+
+def test_a_target_is_a_column_of_a_named_table(run: Run, sales: Path) -> None:
+    asked = ("audit", "--rules", "near.rules")
+    assert "table `sales` has no column `prize` for its target" in run(*asked, "--table", "sales.csv", "--target", "prize").stderr
+    assert "`--target` names no table `sale`" in run(*asked, "--table", "sales.csv", "--target", "sale=price").stderr
+    assert "`--target` is for the tables of `--table`" in run(*asked, "--facts", "f.csv", "--target", "price").stderr
+
+
 def test_a_key_is_named_on_the_command_line(run: Run, sales: Path) -> None:
     (sales / "named.rules").write_text(RULES.replace("row:", "name:"), encoding="utf-8")
     for key in ("name", "sales=name"):

@@ -20,7 +20,7 @@ from rulescore.setting.choices import Bounds, FileFormat
 from rulescore.setting.options import EngineOptions, ReadingOptions, RuleOptions, ScoringOptions, option, plain_type
 
 _GROUPS = {
-    "Data": "project project_option result trust facts facts_format tables keys test valid mined delimiter header "
+    "Data": "project project_option result trust facts facts_format tables keys targets test valid mined delimiter header "
     "negatives predictions predictions_format predictions_columns top_k truth domains labels rules source rules_format "
     "min_confidence min_support max_length head weigh_by link skip_bad_rows",
     "Counting": "convention distinct_variables roles hard_needs allow_unrefutable tolerances",
@@ -113,6 +113,13 @@ class SettingChoice:
         param_decls=("--key", "keys"),
         metavar="NAME=COLUMN,…",
     )
+    targets: tuple[str, ...] = option(
+        "The column of such a table that models predict. Its missing values are hidden.",
+        (),
+        multiple=True,
+        param_decls=("--target", "targets"),
+        metavar="NAME=COLUMN",
+    )
     negatives: tuple[str, ...] = option("Facts known to be false.", (), multiple=True, metavar="PATH|NAME=PATH")
     predictions: tuple[str, ...] = option(
         "A model's predictions; a plain path names the model.", (), multiple=True, metavar="MODEL=PATH|PATH"
@@ -174,7 +181,7 @@ PROJECT: tuple[Decorator, ...] = (
     *_options(SettingChoice, "project_option", "trust"),
 )
 FACTS = _options(SettingChoice, "facts", "facts_format") + _options(ReadingOptions, "delimiter", "header")
-KEYS = _options(SettingChoice, "keys")
+KEYS = _options(SettingChoice, "keys", "targets")
 TABLES = _options(SettingChoice, "tables") + KEYS
 NEGATIVES = _options(SettingChoice, "negatives")
 PREDICTION_FILES = _options(SettingChoice, "predictions", "predictions_format", "predictions_columns")

@@ -167,10 +167,11 @@ def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
 
 
 def _tables(choice: SettingChoice) -> tuple[KeyedTable, ...]:
-    if choice.keys and not choice.tables:
-        helps = ("give `--table`, or `key` in the project file",)
-        raise InputError(Diagnostic("E402", "`--key` is for the tables of `--table`", helps=helps))
-    tables = named_tables([named_path(text) for text in choice.tables], choice.keys, delimiter_of(choice))
+    for option, given in (("key", choice.keys), ("target", choice.targets)):
+        if given and not choice.tables:
+            helps = (f"give `--table`, or `{option}` in the project file",)
+            raise InputError(Diagnostic("E402", f"`--{option}` is for the tables of `--table`", helps=helps))
+    tables = named_tables([named_path(text) for text in choice.tables], choice.keys, delimiter_of(choice), choice.targets)
     return keyed_tables(tables, lambda location: Place("--table"))
 
 

@@ -16,6 +16,7 @@ from rulescore.cli.options import (
     PROJECT,
     RULES,
     SCORING,
+    TABLES,
     Command,
     SettingChoice,
     file_option,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
         "rulescore judge rulescore.toml --link casefold --skip-bad-rows --output judged.csv",
     ),
 )
-@setting_options(PROJECT + FACTS + NEGATIVES + PREDICTION_FILES + RULES + SCORING + ALLOWANCE + ENGINE)
+@setting_options(PROJECT + FACTS + TABLES + NEGATIVES + PREDICTION_FILES + RULES + SCORING + ALLOWANCE + ENGINE)
 @click.option(
     "--link",
     default="exact",

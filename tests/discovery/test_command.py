@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import jsonschema
 import pandas
 import polars
@@ -15,8 +16,12 @@ from click.testing import CliRunner, Result
 
 import rulescore
 from rulescore.cli.main import program
+from rulescore.discovery.command import discover
+from rulescore.discovery.model import Form
 from rulescore.errors import Source
 from rulescore.language.parser import parse_all
+from rulescore.mending.reasons import AGAINST
+from rulescore.mending.rerank_command import rerank
 from rulescore.reporting.json import listing_schema
 
 Run = Callable[..., Result]
@@ -181,9 +186,20 @@ def test_facts_and_tables_may_be_frames(made: Callable[[object], object]) -> Non
     [
         ({"max_rate": 2}, "`max_rate` is `2`"),
         ({"forms": ["x"]}, "`forms` cannot be `x`"),
+        ({"forms": ["longer"]}, "`forms` cannot be `longer`"),
         ({"valid": FACTS, "hold_out": 0.1}, "cannot be combined with `hold_out`"),
     ],
 )
 def test_wrong_options_are_named(options: dict[str, object], told: str) -> None:
     with pytest.raises(rulescore.InputError, match=told):
         rulescore.discover(FACTS, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "words"),
+    [(discover, "forms", {*Form} - {Form.LONGER}), (rerank, "reasons", {*AGAINST})],
+)
+def test_commands_offer_every_word_that_python_has(command: click.Command, option: str, words: set[str]) -> None:
+    (offered,) = (parameter.type for parameter in command.params if parameter.name == option)
+    assert isinstance(offered, click.Choice)
+    assert {*offered.choices} == words

@@ -113,6 +113,9 @@ def discovered(setting: Setting, valid: FactsLike | None, values: Mapping[str, o
         problems.append(Diagnostic("E327", "`valid` names facts that are held out: it cannot be combined with `hold_out`"))
     named = {name: value for name, value in values.items() if value is not None}
     options = checked(DiscoverOptions, named, problems)
+    if options is not None and Form.LONGER in options.forms:
+        helps = ("it extends rules of the other forms: give `longer=True`",)
+        problems.append(Diagnostic("E402", "`forms` cannot be `longer`", helps=helps))
     if options is None or problems:
         raise InputError(problems)
     return Discovered(discover_data(setting, options, () if valid is None else prediction_streams(valid)))

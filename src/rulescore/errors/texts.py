@@ -121,7 +121,9 @@ def suggestion(word: str, known: Iterable[str]) -> str | None:
 def _closest(word: str, known: Iterable[str]) -> str | None:
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(word, sorted(known), n=1, cutoff=0.75)), None)
+    by_small = {name.casefold(): name for name in sorted(known)}
+    close = get_close_matches(word.casefold(), list(by_small), n=1, cutoff=0.75)
+    return by_small[close[0]] if close else None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

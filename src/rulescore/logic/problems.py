@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rulescore.errors import Diagnostic, Severity, Span, place_of, suggestion
+from rulescore.errors import Diagnostic, Severity, Span, did_you_mean, place_of
 from rulescore.language.cursor import DEEPEST
 from rulescore.language.printer import print_term
 from rulescore.language.syntax import Atom, Condition, Constant, Expression, Membership, RowAtom, Test, Variable
@@ -105,16 +105,14 @@ class Report:
             self.report("E120", message, span, "write the arguments in their order, without names")
             return
         tables = [relation.name for relation in self.schema.relations.values() if relation.is_table]
-        meant = suggestion(atom.table, tables)
         known = f"the tables are {', '.join(f'`{table}`' for table in tables)}" if tables else "no table with a key is given"
-        self.report("E205", f"there is no table `{atom.table}`", span, f"did you mean `{meant}`?" if meant else known)
+        self.report("E205", f"there is no table `{atom.table}`", span, did_you_mean(atom.table, tables) or known)
 
     def unknown_attribute(self, atom: Atom | RowAtom, relation: Relation, attribute: str) -> None:
-        meant = suggestion(attribute, relation.attributes)
         known = f"its attributes are {', '.join(f'`{attribute}`' for attribute in relation.attributes)}"
         message = f"table `{relation.name}` has no attribute `{attribute}`"
         named = rf"(?<!\w){re.escape(attribute)}(?=[`\"]?\s*:)" if isinstance(atom, RowAtom) else re.escape(atom.predicate)
-        self.report("E205", message, _part_of(atom.span, named), f"did you mean `{meant}`?" if meant else known)
+        self.report("E205", message, _part_of(atom.span, named), did_you_mean(attribute, relation.attributes) or known)
 
     def expression_in_atom(self, test: Test) -> None:
         if self.schema.positions(test.predicate) is not None:
@@ -122,8 +120,8 @@ class Report:
             message = f"an argument of `{test.predicate}` is computed: arguments of atoms are variables and constants"
             self.report("E109", message, computed.span, "name the value in the body, `let V = …`, and write `V` here")
             return
-        meant = suggestion(test.predicate, [*DECIDABLE, *self.functions])
-        advice = f"did you mean `{meant}`?" if meant else "only tests and registered functions take computed arguments"
+        known = [*DECIDABLE, *self.functions]
+        advice = did_you_mean(test.predicate, known) or "only tests and registered functions take computed arguments"
         message = f"`{test.predicate}` is no predicate of the data, no test and no registered function"
         self.report("E205", message, _part_of(test.span, r"[^(]*"), advice)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, Span, suggestion
+from rulescore.errors import Diagnostic, Span, meant
 from rulescore.language.syntax import Attribute, Comparison, Condition, Expression, Membership, Test, Variable
 from rulescore.language.trees import conditions_in, nodes_in
 from rulescore.logic.tolerances import as_comparison
@@ -175,7 +175,7 @@ class _Check:
                     "E320",
                     f"table `{table.name}` has no column `{column}` for its {what}",
                     None,
-                    *_meant(column, self._shape.stored),
+                    *meant(column, self._shape.stored),
                     notes=self._those_there(column, self._shape.stored),
                 )
             elif self._shape.attributes[column] is None:
@@ -202,7 +202,7 @@ class _Check:
         for hop in reached.hops:
             there = self._columns.get(hop.table)
             if there is None:
-                close = _meant(hop.table, self._columns)
+                close = meant(hop.table, self._columns)
                 self._problem(
                     "E341",
                     f"`{reached.attribute}` is reached through table `{hop.table}`, but there is no such table",
@@ -230,7 +230,7 @@ class _Check:
                 "E320",
                 f"table `{table.name}` has no column `{column}`, by which `{reached.attribute}` is reached",
                 None,
-                *_meant(column, where.stored),
+                *meant(column, where.stored),
                 notes=_listed(where.stored),
             )
         elif where.attributes[column] is None:
@@ -274,7 +274,7 @@ class _Check:
     def _unknown(self, attribute: Attribute, known: Collection[str]) -> None:
         message = f"table `{self._table.name}` has no attribute `{attribute.name}`"
         notes = self._those_there(attribute.name, known)
-        self._problem("E320", message, attribute.span, *_meant(attribute.name, known), notes=notes)
+        self._problem("E320", message, attribute.span, *meant(attribute.name, known), notes=notes)
 
     def _those_there(self, name: str, known: Collection[str]) -> tuple[str, ...]:
         """Notes for an unknown name."""
@@ -321,7 +321,7 @@ class _Check:
         name = self._table.name
         if column not in self._types:
             message = f"table `{name}` has no attribute `{column}`, which is to tell the hidden rows"
-            self._problem("E320", message, None, *_meant(column, self._types), notes=self._those_there(column, self._types))
+            self._problem("E320", message, None, *meant(column, self._types), notes=self._those_there(column, self._types))
         elif self._types[column] is None:
             self._unusable(column)
         else:
@@ -354,11 +354,6 @@ class _Check:
 def named_type(kind: ValueType | None) -> str:
     """A type as a sentence names it."""
     return "of a type without values" if kind is None else with_article(kind)
-
-
-def _meant(word: str, known: Collection[str]) -> tuple[str, ...]:
-    close = suggestion(word, known)
-    return (f"did you mean `{close}`?",) if close else ()
 
 
 def _listed(known: Collection[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from zipfile import BadZipFile
 import numpy as np
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, Place, suggestion, ticked
+from rulescore.errors import Diagnostic, InputError, Place, meant, ticked
 from rulescore.readers.files import InputFile, Opening
 from rulescore.readers.frames import arrow_table, column_values, read_frame, series_index
 from rulescore.readers.layout import key_columns
@@ -397,8 +397,7 @@ def _columns(rows: RowStream, names: tuple[str, ...]) -> pa.Table:
     missing = [name for name in names if name not in known]
     if missing:
         notes = (f"the columns are {ticked(known)}",)
-        close = next((name for name in known if name.lower() == missing[0].lower()), None) or suggestion(missing[0], known)
-        helps = () if close is None else (f"did you mean `{close}`?",)
+        helps = meant(missing[0], known)
         raise InputError(Diagnostic("E320", f"there is no column `{missing[0]}`", Place(rows.origin), notes=notes, helps=helps))
     batches = list(rows.open(list(names)))
     table = pa.Table.from_batches(batches) if batches else pa.table({name: pa.nulls(0) for name in names})

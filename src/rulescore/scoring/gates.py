@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from rulescore.errors import Diagnostic, InputError, Place, Source, Span, place_of, suggestion
+from rulescore.errors import Diagnostic, InputError, Place, Source, Span, meant, place_of
 from rulescore.setting.choices import GateSeverity
 from rulescore.setting.model import GateText
 
@@ -207,7 +207,7 @@ def _unknown_rule(gate: Gate, rules: Collection[str]) -> Iterator[Diagnostic]:
     what = gate.condition.what
     if isinstance(what, OfRule) and what.rule not in rules:
         place = place_of(what.span)
-        helps = _meant(what.rule, rules) or ("`rulescore rules` lists the names",)
+        helps = meant(what.rule, rules) or ("`rulescore rules` lists the names",)
         yield Diagnostic("E261", f"no rule is named `{what.rule}`", place, helps=helps)
 
 
@@ -215,14 +215,7 @@ def _unknown_models(gate: Gate, models: Collection[str]) -> Iterator[Diagnostic]
     for model in gate.models or ():
         if model not in models:
             notes = (f"the models: {', '.join(f'`{name}`' for name in models) or 'there are none'}",)
-            yield Diagnostic("E261", f"no model is named `{model}`", gate.place, notes=notes, helps=_meant(model, models))
-
-
-def _meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """A suggestion for a word, whatever the case of its letters."""
-    by_small = {name.casefold(): name for name in known}
-    close = suggestion(word.casefold(), by_small)
-    return () if close is None else (f"did you mean `{by_small[close]}`?",)
+            yield Diagnostic("E261", f"no model is named `{model}`", gate.place, notes=notes, helps=meant(model, models))
 
 
 _MEASURES = f"{', '.join(f'`{quantity}`' for quantity in Quantity)}, and `rule(NAME).score`"
@@ -362,7 +355,7 @@ class _GateReader:
     def _word(self, expected: str, known: Iterable[str], *more: str, notes: tuple[str, ...] = ()) -> str:
         word = self._next()
         if word not in set(known):
-            raise self._unexpected(expected, notes=notes, helps=_meant(word, [*known, *more]))
+            raise self._unexpected(expected, notes=notes, helps=meant(word, [*known, *more]))
         self._at += len(word)
         return word
 

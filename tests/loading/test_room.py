@@ -7,9 +7,8 @@ import os
 from pathlib import Path
 
 from rulescore.arguments.python import make_setting
-from rulescore.engines.base import connect
+from rulescore.engines.base import connect, warn_of_too_little_room
 from rulescore.errors import Diagnostic, Severity
-from rulescore.loading.room import warn_of_too_little_room
 from rulescore.readers.inputs import Inputs
 from rulescore.setting.options import EngineOptions
 from rulescore.waiting import warning

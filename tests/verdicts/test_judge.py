@@ -274,7 +274,7 @@ def test_sentences_have_the_prefixes_of_rdf_files(tmp_path, monkeypatch, run):
         "m predicts ex:in(ex:rex, ex:hut), but ex:in(ex:rex, ex:house) is observed",
         "m predicts ex:in(ex:rex, ex:tom), but ex:in(ex:rex, ex:house) is observed",
         "no rule mentions `ex:by`",
-        "no rule mentions `ex:In`",
+        "no rule mentions `ex:In`; did you mean `ex:in`?",
     ]
     assert "http://x/rex" in judged.stdout
 

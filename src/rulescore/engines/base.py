@@ -18,10 +18,11 @@ import pyarrow as pa
 
 from rulescore import plugins
 from rulescore.engines.catalogue import Catalogue
-from rulescore.errors import Diagnostic, InputError, masked, masked_address
+from rulescore.errors import Diagnostic, InputError, Severity, masked, masked_address
 from rulescore.errors.texts import visible, visible_lines
 from rulescore.setting.options import EngineOptions
 from rulescore.sql.query import Statement
+from rulescore.waiting import warn_now
 
 _Result = TypeVar("_Result")
 
@@ -194,6 +195,30 @@ class Engine(ABC):
     def _logged_text(self, statement: Statement) -> str:
         """A statement for the log."""
         return f"{self.text(statement)};"
+
+
+NEEDED = 2.0
+"""Bytes of memory and of temporary files for each byte of text: what 64 million facts took together (`benchmarks/whole.py`)."""
+
+
+def warn_of_too_little_room(engine: Engine, text: int) -> None:
+    """Warn if files of so many bytes of text will probably fit neither into memory nor on disk."""
+    room, needed = engine.room(), text * NEEDED
+    if room is None or needed <= room:
+        return
+    warn_now(
+        Diagnostic(
+            "W369",
+            f"the data may need {_gigabytes(needed)} of memory and disk, and there are {_gigabytes(room)}",
+            notes=(f"the files of facts and predictions hold about {_gigabytes(text)} of text",),
+            helps=("give a spill folder on a larger disk (`spill_folder` of the engine), or use Spark",),
+            severity=Severity.WARNING,
+        )
+    )
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:,.1f} GB"
 
 
 def connect(options: EngineOptions) -> Engine:

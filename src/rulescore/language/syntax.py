@@ -18,7 +18,7 @@ from rulescore.values import Value
 
 if TYPE_CHECKING:
     from rulescore.language.declarations.refute import Refute
-    from rulescore.language.occurrences import Occurrences
+    from rulescore.language.trees import Occurrences
 
 
 class Operator(StrEnum):
@@ -339,6 +339,6 @@ class Program:
     @cached_property
     def occurrences(self) -> Occurrences:
         """What the statements name."""
-        from rulescore.language.occurrences import occurrences
+        from rulescore.language.trees import occurrences
 
         return occurrences(self)

@@ -13,7 +13,7 @@ from functools import cache, partial
 from rulescore.counting.evidence import Evidence
 from rulescore.counting.formulas import Formulas, resolve
 from rulescore.counting.sql_rules import SqlRules, refuse_clashes, refuse_other_statements
-from rulescore.engines.base import Engine, connect, purpose
+from rulescore.engines.base import Engine, connect, purpose, warn_of_too_little_room
 from rulescore.errors import Diagnostic, InputError, Severity, are_errors, meant
 from rulescore.language.column_checks import MATCHES, matches
 from rulescore.language.printer import rule_names
@@ -23,7 +23,6 @@ from rulescore.language.shape_tests import OF_KINDS, TEST_NAMES, shape_tests
 from rulescore.language.syntax import ExtractIncompatible, Program, Rule
 from rulescore.language.trees import constant_keys, named_in, used_attributes
 from rulescore.loading.facts import Loaded, StagedFacts, load
-from rulescore.loading.room import warn_of_too_little_room
 from rulescore.loading.stored import read_natively, refuse_unable
 from rulescore.loading.suspicions import counted_arguments, data_problems, literal_types, misplaced_constants, shown_pairs
 from rulescore.loading.table_values import Inference
@@ -110,13 +109,14 @@ class Opened:
         second opinion. `grid`: the caller will ask for counts with other tolerances; if the engine cannot give them, raise before
         reading data."""
         self.inputs = Inputs(setting)
+        text_size = self.inputs.text_size()
         with planning_within(setting.engine.timeout):
             rules = read(setting)
         self.program = rules.program
         self.engine = engine = connect(setting.engine)
         try:
+            warn_of_too_little_room(engine, text_size)
             refuse(engine, self.inputs.setting, rules, grid=grid)
-            warn_of_too_little_room(engine, self.inputs.text_size())
             self.data = data = load_data(engine, self.inputs.setting, rules, horn=horn)
             self.setting = data.setting
             self.inputs.refuse_changed()

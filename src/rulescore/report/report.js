@@ -383,7 +383,7 @@ function why(number) {
   if (kind === "s") return `Soft: ${reason}, so a model is compared with how often the data break it.`;
   if (kind === "u") return `Undetermined: ${cases ? reason : "the data have no case of it that can be judged"}. It counts in no score.`;
   const bound = cases && !Number(rules.data.refuted[number]) && !(rules.flags[number] & 2);
-  const most = bound ? ` With so many cases, its true rate is at most ${percent(-Math.expm1(Math.log(0.05) / cases))} (95% confidence).` : "";
+  const most = bound ? ` With ${count(cases)} case${cases === 1 ? "" : "s"}, its true rate is at most ${percent(-Math.expm1(Math.log(0.05) / cases))} (95% confidence).` : "";
   return `Hard: ${reason}, so every violation counts.${most}`;
 }
 
@@ -399,24 +399,26 @@ function bar(share, low, high, mark, scale, isData) {
 }
 
 function whoTable(number) {
-  // Of a denial constraint all cases that can be judged are violations, so a share says nothing.
-  const shareOf = (counts) => (rules.flags[number] & 2 ? null : rate(counts, number));
-  const dataRate = shareOf(rules.data);
-  const tops = rules.by.map((own) => Math.max(shareOf(own) ?? 0, own.high[number] ?? 0));
+  const dataRate = rate(rules.data, number);
+  const tops = rules.by.map((own) => Math.max(rate(own, number) ?? 0, own.high[number] ?? 0));
   const scale = [0.01, 0.05, 0.25, 0.5, 1].find((one) => one >= Math.max(dataRate ?? 0, ...tops));
-  const headings = [["who"], ["broken", "number"], ["share", "number"], [`0 to ${scale * 100}%`], ...(rules.by.length ? [["score", "number"]] : [])];
+  // Of a denial constraint all cases that can be judged are violations, so a share says nothing.
+  const shares = !(rules.flags[number] & 2);
+  const headings = [["who"], ["broken", "number"], ...(shares ? [["share", "number"], [`0 to ${scale * 100}%`]] : []),
+    ...(rules.by.length ? [["score", "number"]] : [])];
   const row = (name, counts, low, high, last, isData) => {
-    const share = shareOf(counts);
+    const share = rate(counts, number);
     const drawn = share === null ? "–" : bar(share, low, high, isData ? null : dataRate, scale, isData);
-    const interval = low === null || share === null ? [] : [make("br"), make("span", { class: "counts" }, `${percent(low)} to ${percent(high)}`)];
-    const cells = [[cell(counts, number)], [share === null ? "–" : percent(share), ...interval], [drawn], ...(rules.by.length ? [[last]] : [])];
+    const interval = low === null ? [] : [make("br"), make("span", { class: "counts" }, `${percent(low)} to ${percent(high)}`)];
+    const cells = [[cell(counts, number)], ...(shares ? [[share === null ? "–" : percent(share), ...interval], [drawn]] : []),
+      ...(rules.by.length ? [[last]] : [])];
     return make("tr", {}, make("th", { scope: "row" }, name),
       ...cells.map((inner, place) => make("td", { class: headings[place + 1][1] ?? "", "data-label": inner[0] === "" ? "" : headings[place + 1][0] }, ...inner)));
   };
   const heading = headings.map(([text, kind = ""]) => make("th", { scope: "col", class: kind }, text));
   const rows = [row("the data themselves", rules.data, null, null, "", true),
     ...rules.models.map((name, model) => row(name, rules.by[model], rules.by[model].low[number], rules.by[model].high[number], score(number, model), false))];
-  const marks = rules.by.length ? " The upright mark in a bar is the data’s own rate, the line the 95% interval." : "";
+  const marks = rules.by.length && shares ? " The upright mark in a bar is the data’s own rate, the line the 95% interval." : "";
   const caption = `How often each breaks the rule, of the cases that can be judged.${marks}`;
   return make("div", { class: "wide", role: "region", "aria-label": "Who breaks this rule", tabindex: "0" },
     make("table", { class: "stacked" }, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...heading)), make("tbody", {}, ...rows)));

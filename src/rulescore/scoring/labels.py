@@ -14,7 +14,7 @@ from rulescore.values import Value
 
 _ENDS = "/#"
 _OF_NAMES = ("incompatible", "closed")
-_MOST_NAMES = 20
+_MOST_NAMES = 12
 _SOME_NAME = r"`[^`]+`|[\w.:/#-]+"
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _ATOM = re.compile(rf"(?P<predicate>{_SOME_NAME})\((?P<terms>(?:{_TEXT}|[^()\"])*)\)")

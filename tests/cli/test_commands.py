@@ -282,8 +282,9 @@ def test_a_sample_of_violations_is_that_of_its_seed(run: Run) -> None:
         assert (found["shown"], found["total"] > 1) == (1, True)
         return [row["sentence"] for row in found["rows"]]
 
-    assert sample(1) == sample(1)
-    assert len({tuple(sample(seed)) for seed in range(12)}) > 1
+    first = sample(1)
+    assert sample(1) == first
+    assert any(sample(seed) != first for seed in range(2, 12))
 
 
 def test_violations_are_blocks_on_a_terminal(run: Run) -> None:

@@ -126,3 +126,15 @@ def test_repairs_need_one_table_with_a_key(run: Run, arguments: tuple[str, ...],
     result = run(*arguments, "--table", "other=sale.csv")
     assert result.exit_code == 2
     assert "error[E333]: repairs belong to one table, and there are 2 with a key" in result.stderr
+
+
+def test_people_see_the_part_of_a_long_value_around_the_change(run: Run, family: Path) -> None:
+    before, after = f"{'a' * 60} beta bxockers {'z' * 60}", f"{'a' * 60} beta blockers {'z' * 60}"
+    (family / "sale.csv").write_text(f"zip,note\n1,{before}\n1,{after}\n", encoding="utf-8")
+    (family / "note.rules").write_text("sale.note depends on zip.\n", encoding="utf-8")
+    (family / "tool.csv").write_text(f"tid,attribute,value\n0,note,{after}\n", encoding="utf-8")
+    asked = ("repairs", "--table", "sale.csv", "--rules", "note.rules", "--predictions", "tool=tool.csv", "--format")
+    shown = run(*asked, "markdown").stdout
+    assert f"| …{'a' * 13} beta bxockers {'z' * 12}… | …{'a' * 13} beta blockers {'z' * 12}… | fixes |" in shown
+    (row,) = csv.DictReader(io.StringIO(run(*asked, "csv").stdout))
+    assert (row["old"], row["value"]) == (before, after)

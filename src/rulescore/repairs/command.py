@@ -64,15 +64,17 @@ def repairs(choice: SettingChoice, limit: int | None, form: str, quiet: bool) ->
 def _listing(judged: list[JudgedRepair], most: int | None) -> Listing:
     """All repairs in the order of their files. If only some are shown, repairs that break most come first."""
     from rulescore.repairs.judging import Verdict
-    from rulescore.reporting.listing import CellKind, Column, Listing, counted
+    from rulescore.reporting.listing import Audience, CellKind, Column, Listing, counted
 
     shown = judged if most is None else sorted(judged, key=lambda repair: list(Verdict).index(repair.verdict))[:most]
     columns = (
         Column("model", "model"),
         Column("id", "row"),
         Column("attribute", "attribute"),
-        Column("old", "old"),
-        Column("value", "value"),
+        Column("old", "old", audience=Audience.PROGRAMS),
+        Column("value", "value", audience=Audience.PROGRAMS),
+        Column("shown_old", "old", audience=Audience.PEOPLE),
+        Column("shown_value", "value", audience=Audience.PEOPLE),
         Column("verdict", "verdict"),
         Column("refuted_before", "refuted", CellKind.COUNT),
         Column("refuted", "then", CellKind.COUNT),
@@ -86,6 +88,7 @@ def _listing(judged: list[JudgedRepair], most: int | None) -> Listing:
             repair.column,
             repair.old,
             repair.new,
+            *_near_the_change(repair.old, repair.new),
             repair.verdict.value,
             repair.before.refuted,
             repair.after.refuted,
@@ -100,3 +103,24 @@ def _listing(judged: list[JudgedRepair], most: int | None) -> Listing:
         told = ", ".join(f"{verdicts[verdict]:,} {verdict}" for verdict in Verdict if verdicts[verdict])
         notes.append(f"{model}: {counted(verdicts.total(), 'repair')}: {told}")
     return Listing("repairs", "Repairs, one by one", columns, rows, notes=tuple(notes))
+
+
+_LONG = 40
+"""Of longer values people see the part around the change."""
+
+
+def _near_the_change(old: str | None, new: str | None) -> tuple[str | None, str | None]:
+    """The old and the new value, cut where they are alike if one of them is long."""
+    if max(len(old or ""), len(new or "")) <= _LONG:
+        return old, new
+    pairs = enumerate(zip(old or "", new or "", strict=False))
+    change = next((place for place, (before, after) in pairs if before != after), min(len(old or ""), len(new or "")))
+    start = max(0, change - _LONG // 2)
+    return _cut(old, start), _cut(new, start)
+
+
+def _cut(value: str | None, start: int) -> str | None:
+    if value is None:
+        return None
+    before, after = "…" if start else "", "…" if len(value) > start + _LONG else ""
+    return f"{before}{value[start : start + _LONG]}{after}"

@@ -30,7 +30,7 @@ def test_rules_with_constants_of_a_hub_are_left_out_and_said() -> None:
     facts = {"p": [(f"h{i % 40}", f"x{i // 40}") for i in range(4000)], "q": [("a", "b")] * 10}
     found = rulescore.discover(facts, forms=["constants"], max_groundings=5_000)
     assert found.discovery.rules == ()
-    assert "“With constants” are left out: finding them looks at 560,000 pairs of facts, and 5,000 are the most" in found.to_text(
+    assert "“With constants” are left out: finding them looks at 560,000 pairs of facts, and the limit is 5,000" in found.to_text(
         width=200
     )
 

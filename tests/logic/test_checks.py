@@ -80,7 +80,7 @@ BESIDE = [
     ),
     said(
         OWN,
-        ("W208", "-", "the registered predicate `father` is never asked: the data have a predicate of that name"),
+        ("W208", "-", "the registered predicate `father` is never called: the data have a predicate of that name"),
         functions={"father": bool, "adult": bool},
     ),
     said(

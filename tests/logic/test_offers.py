@@ -32,7 +32,7 @@ def test_what_fits_the_data_is_offered(engine: str) -> None:
     told = helps("W211", result.warnings)
     assert told[1] == "as rule miners do, assume that the facts of a first argument are complete; the heads have 4 of them: pca *."
     assert told[2] == "3 pairs of a head's predicate and another never hold of the same arguments: extract incompatible."
-    assert told[3] == "so are all their facts in the data (2, 2): functional wife(X -> Y). functional wife(X, Y) on Y -> X."
+    assert told[3] == "all facts in the data agree with these (2, 2): functional wife(X -> Y). functional wife(X, Y) on Y -> X."
     assert told[4] == "if every fact that the data do not have is false: closed wife. closed sister."
     assert all(one.info.unrefutable for one in result.rule_results)
 

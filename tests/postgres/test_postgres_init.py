@@ -63,7 +63,7 @@ def test_a_role_that_reads_nothing_is_told(database: Database) -> None:
 
 def test_files_are_given_otherwise() -> None:
     found = called("init", "--engine", "duckdb")
-    assert (found.exit_code, "no server whose tables we can list" in found.stderr) == (2, True)
+    assert (found.exit_code, "is not a server with a list of tables" in found.stderr) == (2, True)
     assert called("init", "--engine", "postgresql://x/y", "--facts", "facts.csv").exit_code == 2
 
 

@@ -281,7 +281,7 @@ def observed_sides(facts: Iterable[Key]) -> Fitting:
         if len(arguments) == 2:
             members.setdefault((relation, False), set()).add(arguments[0])
             members.setdefault((relation, True), set()).add(arguments[1])
-    return Fitting(members, "entities that are observed on the same side of the relation fit")
+    return Fitting(members, "an entity fits if a fact of the relation has it on the same side")
 
 
 def declared_sides(declared: Mapping[Side, Collection[Collection[str]]], members: Mapping[str, Collection[str]]) -> Fitting:

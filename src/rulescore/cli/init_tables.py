@@ -66,7 +66,7 @@ def tables_of_server(url: str) -> OnServer:
         catalogue = engine.catalogue()
         if not isinstance(catalogue, SchemaCatalogue):
             helps = ("write it like `postgresql://user@host/database`; files are given by `--table`",)
-            raise InputError(Diagnostic("E402", f"`{masked_address(url)}` is no server whose tables we can list", helps=helps))
+            raise InputError(Diagnostic("E402", f"`{masked_address(url)}` is not a server with a list of tables", helps=helps))
         readable = [(relation.schema, relation.name) for relation in catalogue.relations if relation.readable]
         keys = catalogue.keys()
     finally:

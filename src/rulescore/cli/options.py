@@ -286,11 +286,9 @@ def file_option(written: str, name: str = "output") -> Decorator:
 
 
 plots_option = click.option(
-    "--plots", type=_PATH, metavar="FOLDER", help="Also draw figures, as SVG, PNG and PDF files of this folder."
+    "--plots", type=_PATH, metavar="FOLDER", help="Also draw figures, as SVG, PNG and PDF files in this folder."
 )
-report_option = click.option(
-    "--report", type=_PATH, metavar="FILE", help="Also write a report, one HTML file, that people can open."
-)
+report_option = click.option("--report", type=_PATH, metavar="FILE", help="Also write a report: one HTML file for people.")
 schema_option = click.option(
     "--schema",
     default=DEFAULT_SCHEMA,

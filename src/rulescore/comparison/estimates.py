@@ -31,8 +31,8 @@ MEASURES = ("violating", "hard_score", "soft_score")
 
 @dataclass(frozen=True, slots=True)
 class DataRates:
-    """Draws of the data's rates of rules, a column for each. `columns`: by a rule's text and counts, since two results over the
-    same data have the same."""
+    """Draws of the data's rates of rules, a column for each. `columns`: the column of each rule, by its text and counts, because
+    two results over the same data share these."""
 
     rates: Floats
     columns: Mapping[tuple[str, int, int], int]

@@ -90,7 +90,7 @@ _FORMS = (
     type=click.FloatRange(0, 0.9),
     default=0.0,
     metavar="SHARE",
-    help="Set this share of the facts apart, drawn by chance: rules are picked by the others, and rated on these.",
+    help="Set this share of the facts apart, drawn by chance: we pick rules by the other facts, and rate them on these.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed that draws the facts for `--hold-out`.")
 @click.option(

@@ -107,7 +107,7 @@ def _disjoint(graph: Graph, reasons: list[str]) -> Iterator[GraphRule]:
     """Chance draws the constants of two places independently from all that stand in a fact."""
     ways, most = number(graph, _ways_of_places()), graph.options.max_groundings
     if ways > most:
-        looked = f"that looks at {ways:,} pairs of places, and {most:,} are the most"
+        looked = f"that looks at {ways:,} pairs of places, and the limit is {most:,}"
         reasons.append(f"places that never meet are not looked for: {looked}")
         return
     constants = max(1, number(graph, _count_of_constants()))

@@ -176,6 +176,6 @@ class Enumeration:
     def _is_too_much(self, form: Form, ways: int) -> bool:
         most = self._graph.options.max_groundings
         if ways > most:
-            looked = f"finding them looks at {ways:,} pairs of facts, and {most:,} are the most"
+            looked = f"finding them looks at {ways:,} pairs of facts, and the limit is {most:,}"
             self.reasons.append(f"rules of the form “{form.heading}” are left out: {looked}")
         return ways > most

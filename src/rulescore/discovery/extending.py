@@ -44,7 +44,7 @@ def _of(graph: Graph, parents: Sequence[GraphRule], bodies: Create, ways: Select
         if looked is not None and looked > most:
             reasons.append(
                 f"longer rules are left out: extending {len(parents):,} rules looks at {looked:,} kinds of groundings, "
-                f"and {most:,} are the most"
+                f"and the limit is {most:,}"
             )
             return
         options = graph.options

@@ -188,7 +188,7 @@ def _read_negation(cursor: Cursor) -> Not:
     cursor.enter()
     cursor.advance()
     if cursor.token.kind == "let" and cursor.following.kind != "(":
-        raise cursor.unexpected("a condition", help="`let` gives a value a name, and has no opposite")
+        raise cursor.unexpected("a condition", help="`let` only names a value, so it cannot be negated")
     condition = condition_of(cursor, _read_part(cursor))
     cursor.leave()
     return Not(condition, cursor.span_from(start))

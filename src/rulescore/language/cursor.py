@@ -286,7 +286,7 @@ class Cursor:
 
     @property
     def following(self) -> Token:
-        """The token behind this one; behind the last one, the last again."""
+        """The next token. After the last token, this is the last token again."""
         return self.tokens[min(self.index + 1, len(self.tokens) - 1)]
 
     def span_from(self, start: int) -> Span:

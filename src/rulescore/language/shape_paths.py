@@ -82,7 +82,7 @@ class Path:
         return len(self.ways) == 1 and len(self.ways[0]) == 1
 
     def fact(self, left: Term, right: Term) -> Atom:
-        """The one step as an atom."""
+        """The only step, as an atom."""
         return self.ways[0][0].atom(left, right)
 
     @property

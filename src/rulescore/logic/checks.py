@@ -452,7 +452,7 @@ def _function_names(program: Program, known: Names) -> Iterator[Diagnostic]:
         elif name in named and known.is_predicate(name):
             yield Diagnostic(
                 "W208",
-                f"the registered predicate `{name}` is never asked: the data have a predicate of that name",
+                f"the registered predicate `{name}` is never called: the data have a predicate of that name",
                 helps=("register it under another name",),
                 severity=Severity.WARNING,
             )

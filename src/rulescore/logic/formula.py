@@ -104,8 +104,8 @@ class Schema:
 @dataclass(frozen=True, slots=True)
 class ResolvedAtom:
     """A row of a relation has these values in these columns. An argument may be a whole expression, since an atom may have a
-    variable that abbreviates one; `_` is any value. `written`: the atom of the rule, itself: two of a rule may be equal, or
-    have one place in a file of another tool."""
+    variable that abbreviates one; `_` is any value. `written`: the object that stands for the atom in the rule. We keep the object,
+    because two atoms of a rule may be equal, or have one place in a file of another tool."""
 
     relation: str
     arguments: tuple[tuple[str, Expression | Wildcard], ...]

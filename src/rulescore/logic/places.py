@@ -62,7 +62,7 @@ class BindingPlace:
 
 
 class Places:
-    """The types of variables over all parts of an `or`, each of which binds all of them. `computed`: the variables whose values the
+    """The types of variables over all parts of an `or`. Each part binds all variables. `computed`: the variables whose values the
     statement orders or computes with; they need one type."""
 
     def __init__(self, schema: Schema, report: Report, computed: Collection[str]) -> None:

@@ -63,11 +63,11 @@ def offers(
         offers.append(f"{concerned:,} pairs of a head's predicate and another never hold of the same arguments: {said}")
     if functional := list(_functional(heads, counts)):
         offers.append(
-            f"so are all their facts in the data ({_facts(functional)}): {_first_statements([text for text, _ in functional])}"
+            f"all facts in the data agree with these ({_facts(functional)}): {_first_statements([text for text, _ in functional])}"
         )
     if known := [print_statement(Closed(head)) for head in heads if head in observed]:
         offers.append(f"if every fact that the data do not have is false: {_first_statements(known)}")
-    return ("declare what is true of your data, in a rule file beside; these fit them:", *offers) if offers else ()
+    return ("declare what is true of your data in another rule file; these declarations fit them:", *offers) if offers else ()
 
 
 def _functional(heads: Sequence[str], counts: Mapping[str, ArgumentCounts]) -> Iterator[tuple[str, int]]:

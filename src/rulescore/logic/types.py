@@ -190,7 +190,7 @@ class Typing:
         place = place_of(expression.span)
         problem = Diagnostic(
             "E271",
-            f"`{name.rpartition(' ')[2]}` stands for values of several types, and nothing can be computed with them",
+            f"`{name.rpartition(' ')[2]}` stands for values of several types, so we cannot compute with it",
             place,
             notes=self._mixtures[name].examples if name in self._mixtures else (),
             helps=("leave out the values that do not belong there, or declare the column's type where they are read",),

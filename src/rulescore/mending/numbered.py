@@ -89,7 +89,7 @@ class NumberedTable:
 
     @cached_property
     def _bound(self) -> tuple[Integers, Integers, Rows]:
-        """The rows of single candidates that the model knows: relation, then head and tail, in its ids."""
+        """The rows of single candidates that the model knows, each with relation, head and tail in the model's ids."""
         rows = self.table.rows
         relation = self.relation_of[rows.predicate]
         is_pair = np.array([self.table.arities[number] == 2 for number in range(len(self.relation_of))] or [False])[rows.predicate]

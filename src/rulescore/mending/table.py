@@ -394,7 +394,7 @@ def split(rows: Rows, facts: frozenset[Fact]) -> tuple[Rows, Rows]:
 
 
 def types_of(keys: Sequence[str]) -> str:
-    """The letters of the types of constants, as tables of contributions have them."""
+    """The letters of the types of constants, in the form of tables of contributions."""
     return "".join(key[1] if key.startswith(MARKER) else "s" for key in keys)
 
 

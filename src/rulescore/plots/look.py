@@ -160,7 +160,7 @@ def _cycle(marks: Sequence[Any], number: int) -> list[Any]:
 
 def wide(greatest: float, *, whole: bool = False) -> dict[str, Any]:
     """The scale and axis of scores from 0 on: linear if they are small, else logarithmic, so both small and large ones can be
-    read. `whole`: they are counts. The title of a logarithmic axis says that it is one: `log_words`."""
+    read. `whole`: they are counts. The title of a logarithmic axis says that the axis is logarithmic: `log_words`."""
     if greatest <= _MOST_LINEAR:
         return {
             "scale": alt.Scale(domain=[0, max(greatest * 1.08, 0.1)], nice=False),

@@ -238,7 +238,7 @@ def json_fact(line: Line, shape: JsonLayout, request: Request) -> JsonFact | Dia
 
 
 class _ValueError(Exception):
-    """What is wrong with a value, without its name."""
+    """The words for what is wrong with a value; the caller adds the name of the value."""
 
 
 def _constant(value: object, declared: ColumnType | None) -> Any:

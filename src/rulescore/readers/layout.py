@@ -384,7 +384,7 @@ def _column(choice: ColumnChoice, names: Sequence[str] | None, width: int, reque
         listed = ticked(names or ())
         raise column_problem(
             request,
-            f"there is no one column `{choice}`",
+            f"no single column is called `{choice}`",
             notes=(f"the columns are {listed}" if listed else "the file has no header",),
             helps=meant(choice, names or ()),
         )

@@ -83,7 +83,7 @@ class InputRow:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """How the result came about. There is no date: the same input gives the same file."""
+    """How the result was made. There is no date: the same input gives the same file."""
 
     read: str
     program: str

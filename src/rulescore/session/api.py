@@ -225,7 +225,7 @@ def discover(
         max_rate: The share of its evaluable groundings that breaks a rule at most.
         min_evaluable: How many evaluable groundings a rule has at least.
         limit: How many rules are shown and written at most.
-        everything: Whether all rules are listed, those that are left out with the reason.
+        everything: Whether to list all rules, also rules that are left out, with the reason.
         forms: Forms of rules to look for, such as "two_atoms"; all unless given.
         longer: Whether rules that are kept are also extended by one atom.
         hold_out: The share of the facts that no rule is picked by, if there is no `valid`.

@@ -68,7 +68,7 @@ class ScoringOptions:
     weights: dict[str, Weight] = field(default_factory=dict)
     kinds: dict[str, Kind] = field(default_factory=dict)
     hard_needs: AtLeastOne = option(
-        "Rules that the data never break are hard only with N evaluable groundings. [default: 1]", 1, metavar="N"
+        "A rule that the data never break is hard only if it has N evaluable groundings. [default: 1]", 1, metavar="N"
     )
     allow_unrefutable: bool = option(
         "Score even if no declaration could refute any rule: a warning instead of an error.", False, is_flag=True

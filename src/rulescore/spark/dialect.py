@@ -313,7 +313,7 @@ def _task() -> Sql:
 
 
 def numbered(numbering: Numbering, starts: Sequence[int]) -> list[exp.Expr]:
-    """The columns of rows whose number follows from their place: `starts` has, for each task, the number of rows before its own."""
+    """The columns of rows, with the row number computed from the place: `starts` has the number of rows before each task."""
     before = call("ELEMENT_AT", exp.Array(expressions=[sql(start).big().node for start in starts]), _task() + 1)
     within = Sql(exp.BitwiseAnd(this=_place(), expression=sql((1 << _BITS) - 1).node)).paren()
     value = numbering.value.copy()

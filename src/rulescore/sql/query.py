@@ -179,7 +179,7 @@ class Select(Query):
         return replace(self, steps=(*self.steps, exp.CTE(this=query.tree(), alias=_bare(alias), materialized=True)))
 
     def with_named(self, alias: str, query: Query) -> Select:
-        """A step that has a name for the reader. The optimiser may merge it with what reads it."""
+        """A step that has a name for the reader. The optimiser may merge the step with the query that reads it."""
         return replace(self, steps=(*self.steps, exp.CTE(this=query.tree(), alias=_bare(alias))))
 
     def keeping_order(self) -> Select:

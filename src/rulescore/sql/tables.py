@@ -229,7 +229,7 @@ def _is_hidden(shape: TableShape, rows: RowFields, ids: str | None) -> Sql:
 
 
 def same_id(r: Row, fields: Sequence[str], other: Row) -> list[Sql]:
-    """The key of a row is `k0`, … of another."""
+    """A condition: the key of a row equals the fields `k0`, … of another row."""
     return [r[field] == other[f"k{i}"] for i, field in enumerate(fields)]
 
 

@@ -85,9 +85,7 @@ def _misshapen(block: Sequence[tuple[int, str]]) -> Fault | None:
             return Fault(number, line, 1, f"expected {wanted}, found {_quoted(line)}", max(1, len(line)))
         seen.append(mark)
     if len(block) < 3:
-        return Fault(
-            number, line, len(line) + 1, "the file ends before the lists of its last triple do", helps=("is it complete?",)
-        )
+        return Fault(number, line, len(line) + 1, "the file ends within the lists of its last triple", helps=("is it complete?",))
     return None
 
 

@@ -195,7 +195,7 @@ def read_alike_before(orders: Sequence[Order], stride: int, values: Sequence[Sql
 def with_verdicts(query: Select, context: HornContext) -> Select:
     """Add the step `verdict`: the verdicts of the signatures of `located` on its heads; no row if there is no verdict.
 
-    The definition counts whether facts confirm or refute a head, the appendix how many do."""
+    The definition asks whether facts confirm or refute a head; the appendix counts the facts that do."""
     o, m = row(OPPOSES, "o"), row(MEMBER, "m")
     p = select(_LOCATED.head, _LOCATED.signature).distinct().from_(_LOCATED).as_("p")
     refutes = ~o.head.is_null()

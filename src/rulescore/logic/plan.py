@@ -1,4 +1,4 @@
-"""What to count, as data: shapes, and the rules of each shape as rows of parameters.
+"""The plan of what to count, as data: shapes, and for each shape its rules as rows of parameters.
 
 A shape is a rule whose predicates, directions of binary atoms and constants have become parameters. Rules of one shape differ in
 their parameters only, so one statement counts them all (0003)."""

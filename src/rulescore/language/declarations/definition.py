@@ -36,7 +36,7 @@ def _read_chain(cursor: Cursor, start: int, head: Atom) -> Definition:
 def _unclear(cursor: Cursor, start: int) -> StatementError:
     return cursor.failure(
         "E116",
-        "a definition picks variables from one atom, whose other variables may be in sets, or chains an atom of two variables",
+        "a definition is one atom and sets of values for its other variables, or the chains of an atom of two variables",
         cursor.span_from(start),
         help="write it like `define animal(X) <- is_a(X, K), K in {cat, dog}.` or `define reaches(X, Y) <- chain leads(X, Y).`",
     )

@@ -278,10 +278,11 @@ def test_dropping_what_an_error_has_dropped_already_is_no_second_error(engine: E
     engine.run(drop(TABLE))
 
 
-def test_as_written_holds_for_one_statement_only(engine: Engine):
-    asked = statement("SELECT current_setting('join_collapse_limit') AS v")
-    assert engine.query(asked, as_written=True)["v"].to_pylist() == ["1"]
-    assert engine.query(asked)["v"].to_pylist() == ["8"]
+@pytest.mark.parametrize(("setting", "during", "after"), [("join_collapse_limit", "1", "8"), ("enable_nestloop", "off", "on")])
+def test_as_written_holds_for_one_statement_only(engine: Engine, setting: str, during: str, after: str):
+    asked = statement(f"SELECT current_setting('{setting}') AS v")
+    assert engine.query(asked, as_written=True)["v"].to_pylist() == [during]
+    assert engine.query(asked)["v"].to_pylist() == [after]
 
 
 def test_statistics_are_gathered_before_a_table_is_read(engine: Engine):

@@ -390,11 +390,12 @@ class _order_kept:  # noqa: N801  # lower case, since it reads as a phrase: with
 
     def __enter__(self) -> None:
         if self._wanted:
-            self._engine._tell("SET join_collapse_limit = 1; SET from_collapse_limit = 1")
+            # The server expects one row of each step, and would read all facts again for every row that there is.
+            self._engine._tell("SET join_collapse_limit = 1; SET from_collapse_limit = 1; SET enable_nestloop = off")
 
     def __exit__(self, *_: object) -> None:
         if self._wanted and not self._engine._is_aborted:
-            self._engine._tell("RESET join_collapse_limit; RESET from_collapse_limit")
+            self._engine._tell("RESET join_collapse_limit; RESET from_collapse_limit; RESET enable_nestloop")
 
 
 def _refuse_options(options: EngineOptions) -> None:

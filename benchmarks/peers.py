@@ -1,5 +1,5 @@
 """Dataset rates by other means: the published method on two databases, what a user would write by hand, Logica, pandas, and the
-compiled kernel, beside the package. `python benchmarks/peers.py --write` also writes docs/explanation/performance.md."""
+compiled kernel, beside the package. `--tables` prints kept results, as docs/explanation/performance.md has them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from typing import Any
 
 from horn import Atom, Rule
 from measure import Report, measure, peak_memory, ratios, require_equal, spread
-from printing import Table, memory_text, show, spread_text
+from printing import MEBIBYTE, markdown, spread_text
 from published import Stratum, dataset_query, joins, read_sample, sample, write_sample
 from workload import Encoded, Row, encode, material, read_rules, row, write
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 RESULTS = Path(__file__).with_name("results") / "peers.json"
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "performance.md"
 SERVER = "RULESCORE_BENCH_POSTGRES"
 
 
@@ -45,15 +44,24 @@ PEERS = (
     Peer("published, DuckDB", "the same queries on DuckDB", ("duckdb",)),
     Peer("pandas", "one merge after the other for each rule, then one with the facts about the head's arguments", ("pandas",)),
     Peer("query a rule", "one query for each rule, by hand, with the facts about the head's arguments", ("duckdb",)),
-    Peer("Logica", "the same as Logica compiles it, for DuckDB", ("logica", "duckdb")),
+    Peer("Logica", "the same query, compiled by Logica for DuckDB", ("logica", "duckdb")),
     Peer("ours, dataset", "this package: rules of one shape are counted together", ("rulescore", "duckdb")),
     Peer("kernel", "compiled loops for one or two binary atoms and nothing else, its index included: a floor", ("numba",)),
 )
 OURS = "ours, dataset"
 
+Result = dict[str, Any]
+
 
 def main() -> None:
     options = _options()
+    result = json.loads(options.tables.read_text()) if options.tables is not None else _measured(options)
+    print(tables(result))
+    if options.save:
+        RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def _measured(options: argparse.Namespace) -> Result:
     graph = material()
     with tempfile.TemporaryDirectory(prefix="rulescore-bench-") as temporary, _server() as url:
         os.environ[SERVER] = url
@@ -68,20 +76,15 @@ def main() -> None:
                 report = measure(peer.name, folder)
                 require_equal(peer.name, {number: _dataset(one) for number, one in report.rows.items()}, expected)
                 runs[peer.name].append(report)
-    facts = f"{graph.name}: {len(graph.facts):,} facts, {len(graph.rules):,} rules, dataset rates"
-    table = _table(runs, len(graph.rules))
-    print(facts + "\n")
-    show(table)
-    if options.write:
-        RESULTS.write_text(json.dumps(_kept(facts, runs), indent=1) + "\n")
-        PAGE.write_text(page(facts, table))
+    return _kept(f"{graph.name}: {len(graph.facts):,} facts, {len(graph.rules):,} rules, dataset rates", len(graph.rules), runs)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds")
     parser.add_argument("--sample", type=int, default=2, help="rules of each kind for those that count rule by rule")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name} and {RESULTS.name}")
+    parser.add_argument("--save", action="store_true", help=f"keep the result in {RESULTS.name}")
+    parser.add_argument("--tables", type=Path, metavar="RESULTS", help="print kept results, and measure nothing")
     return parser.parse_args()
 
 
@@ -97,75 +100,46 @@ def _dataset(one: Row) -> Row:
     return Row(one.confirmed, one.refuted, one.evaluable, 0, 0, 0)
 
 
-def _whole(report: Report) -> float:
-    """Seconds of counting, and of what a contender builds for it alone."""
-    return report.seconds.get("index", 0.0) + report.seconds["counting"]
-
-
-def _table(runs: Mapping[str, Sequence[Report]], rules: int) -> Table:
-    own = [_whole(report) for report in runs[OURS]]
-    table: Table = [("", "rules run", "loading s", "counting s", "peak MiB", "times ours")]
-    for name, reports in runs.items():
-        run = len(reports[0].rows)
-        times = [_whole(report) for report in reports]
-        table.append(
-            (
-                name,
-                f"{run:,}" if run == rules else f"{run:,}, times for {rules:,}",
-                spread_text(spread([report.seconds["loading"] for report in reports])),
-                spread_text(spread(times)),
-                memory_text(reports),
-                spread_text(ratios(times, own)),
-            )
-        )
-    return table
-
-
-def _kept(facts: str, runs: Mapping[str, Sequence[Report]]) -> dict[str, object]:
+def _kept(facts: str, rules: int, runs: Mapping[str, Sequence[Report]]) -> Result:
     reports = {name: [{"seconds": one.seconds, "peak_memory": one.peak_memory} for one in some] for name, some in runs.items()}
     machine = {"python": platform.python_version(), "cores": os.cpu_count(), "versions": _versions()}
-    return {"workload": facts, **machine, "runs": reports}
+    counted = {"rules": rules, "rules_run": {name: len(some[0].rows) for name, some in runs.items()}}
+    return {"workload": facts, **machine, **counted, "runs": reports}
 
 
 def _versions() -> dict[str, str]:
     return {name: version(name) for name in sorted({name for peer in PEERS for name in peer.packages})}
 
 
-_PAGE = """# Performance
-
-Written by `python benchmarks/peers.py --write`: every figure is of one run, in which contenders take turns, each in a process of
-its own. Median [least..greatest]; a ratio is taken between runs of one round.
-
-{facts}. {cores} cores, Python {python}, {versions}.
-
-{table}
-
-| contender | what it does |
-|---|---|
-{peers}
-
-**What is fair.** All contenders count the same groundings: if the counts of a rule differ, the benchmark fails. All
-predicates are pairwise incompatible, and variables stand for different entities. `pandas` and `query a rule` run all rules. The
-others that count rule by rule run a sample of each kind, and the mean time of a kind stands for the other rules of that kind. They
-get names as numbers and sorted tables, in memory. Loading includes different work: this package also parses and checks the rules.
-
-**What is not compared.** PyClause and AnyBURL count the distinct pairs that a rule predicts, not groundings, so their numbers
-differ and their times would say little.
-
-**Where we are above the floor.** The kernel has no rules to parse, no names and one form of rule. Counting by SQL pays for
-statements, for joins of general columns instead of adjacency lists, and for reading results back. In return, the same
-counting runs on a server or a cluster. [The benchmarks](../benchmarks/README.md) have growth with rules, facts and predictions.
-"""
+def tables(result: Result) -> str:
+    """The workload and the machine, the times, and what each contender is."""
+    versions = ", ".join(f"{name} {found}" for name, found in result["versions"].items())
+    said = f"{result['workload']}. {result['cores']} cores, Python {result['python']}, {versions}."
+    contenders = "\n".join(f"- `{peer.name}`: {peer.does}" for peer in PEERS)
+    return "\n\n".join([said, _times(result), contenders])
 
 
-def page(facts: str, table: Table) -> str:
-    """The document, as this run has it."""
-    header, *rows = table
-    lines = [f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows)]
-    peers = [f"| `{peer.name}` | {peer.does} |" for peer in PEERS]
-    versions = ", ".join(f"{name} {found}" for name, found in _versions().items())
-    places = {"facts": facts, "cores": os.cpu_count(), "python": platform.python_version(), "versions": versions}
-    return _PAGE.format(**places, table="\n".join(lines), peers="\n".join(peers))
+def _times(result: Result) -> str:
+    rules, own = result["rules"], _whole(result["runs"][OURS])
+
+    def row(name: str, runs: Sequence[Result]) -> list[str]:
+        run, times = result["rules_run"][name], _whole(runs)
+        return [
+            name,
+            f"{run:,}" if run == rules else f"{run:,}, times for {rules:,}",
+            spread_text(spread([one["seconds"]["loading"] for one in runs])),
+            spread_text(spread(times)),
+            f"{max(one['peak_memory'] for one in runs) / MEBIBYTE:,.0f}",
+            spread_text(ratios(times, own)),
+        ]
+
+    header = ("", "rules run", "loading s", "counting s", "peak MiB", "times ours")
+    return markdown(header, (row(name, runs) for name, runs in result["runs"].items()))
+
+
+def _whole(runs: Sequence[Result]) -> list[float]:
+    """Seconds of counting, and of what a contender builds for it alone."""
+    return [run["seconds"].get("index", 0.0) + run["seconds"]["counting"] for run in runs]
 
 
 # Contenders, each called in a process of its own by worker.py

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from measure import Report, Spread, spread
 
-MEBIBYTE = 2**20
+MEBIBYTE, GIBIBYTE, GIGABYTE = 2**20, 2**30, 10**9
 
 Table = list[tuple[str, ...]]
 
@@ -50,6 +50,12 @@ def spread_text(found: Spread) -> str:
 def _number(value: float) -> str:
     """Three digits that matter."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of Markdown: the first column to the left, the others to the right."""
+    lines = [header, ["---"] + ["--:"] * (len(header) - 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def show(table: Table) -> None:

@@ -15,21 +15,24 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 import rulescore
 from measure import DifferentCountsError, Spread, ratios, spread
-from printing import MEBIBYTE, Table, Target, show, show_targets, spread_text
-from series import AUDITED_FEW, AUDITED_MANY, FEW, MAKERS, SCORED, Extent, Series, Step, make
+from printing import GIBIBYTE, MEBIBYTE, Table, Target, show, show_targets, spread_text
+from series import AUDITED_FEW, AUDITED_MANY, AUDITED_MOST, FEW, MAKERS, MANY, MOST, SCORED, Extent, Series, Step, make
+from whole_tables import plan, split_table, tables
 
 RESULTS = Path(__file__).with_name("results")
 LAUNCH = Path(__file__).with_name("launch.py")
 SPLIT = Path(__file__).with_name("split.py")
-GIBIBYTE = 2**30
 STEEPEST = 1.15
 """The largest exponent of growth: sorting four times sixteen million rows takes about 4.3 times as long, an exponent of 1.06."""
+
+STEEPEST_OF_LARGEST = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,22 @@ Runs = dict[str, list[Run]]
 
 def main() -> None:
     options = _options()
+    if options.tables is not None:
+        print(tables(json.loads(options.tables.read_text())))
+    elif options.plan is not None:
+        print(plan(json.loads(options.plan.read_text()), int(options.facts)))
+    elif options.split_tables:
+        kernel = json.loads((RESULTS / "peers.json").read_text())["runs"]["kernel"]
+        floor = {
+            part: spread([run["seconds"].get(part, 0.0) for run in kernel]).middle for part in ("loading", "index", "counting")
+        }
+        floor["counting"] += floor["index"]
+        print(split_table(json.loads((RESULTS / "split.json").read_text()), floor))
+    else:
+        _measure(options)
+
+
+def _measure(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="rulescore-bench-") as temporary:
         # An installer compiles the modules of a package: no user waits for that.
         compileall.compile_dir(Path(rulescore.__file__).parent, quiet=1)
@@ -55,7 +74,10 @@ def main() -> None:
         graph, series = make(options.series, Path(temporary), options.extent)
         steps = [step for one in series for step in one.steps]
         if options.split:
-            show(_split([step for step in steps if step.name in (SCORED, AUDITED_FEW, AUDITED_MANY)], Path(temporary)))
+            parts = _split([step for step in steps if step.name in (SCORED, AUDITED_FEW, AUDITED_MANY)], Path(temporary))
+            show(_split_table(parts))
+            if options.save:
+                _write("split.json", {**environment(), "load": os.getloadavg()[0], "parts": parts})
             return
         found = _measured(steps, Path(temporary), options.rounds)
     for one in series:
@@ -63,18 +85,37 @@ def main() -> None:
     targets = _targets(series, found)
     show_targets(targets)
     if options.save:
-        name = {Extent.USUAL: "whole.json", Extent.FULL: "whole-full.json", Extent.LARGEST: "whole-largest.json"}[options.extent]
-        (RESULTS / name).write_text(json.dumps(_kept(graph, series, found, targets), indent=2) + "\n")
+        name = "whole.json" if options.extent is Extent.USUAL else f"whole-{options.extent.name.lower()}.json"
+        _write(name, _with_former(name, _kept(graph, series, found, targets)))
+
+
+def _write(name: str, result: dict[str, object]) -> None:
+    (RESULTS / name).write_text(json.dumps(result, indent=2) + "\n")
+
+
+def _with_former(name: str, result: dict[str, Any]) -> dict[str, Any]:
+    """The result, with what was kept of series that were not measured now."""
+    path = RESULTS / name
+    former = json.loads(path.read_text()) if path.exists() else {}
+    joined = {part: former.get(part, {}) | result[part] for part in ("sizes", "inputs", "runs", "exponents")}
+    known = {target["claim"] for target in result["targets"]}
+    targets = [*(target for target in former.get("targets", ()) if target["claim"] not in known), *result["targets"]]
+    return result | joined | {"targets": targets}
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--series", nargs="+", choices=list(MAKERS), default=list(MAKERS), help="these only")
-    full, largest = "16 million facts and 2 million predictions too, once each", "64 and 128 million facts as well, once each"
+    full = f"16 million facts, 2 million predictions and {MOST:,} rules too, once each"
     extents = {"dest": "extent", "action": "store_const", "default": Extent.USUAL}
     parser.add_argument("--full", const=Extent.FULL, help=full, **extents)
-    parser.add_argument("--largest", const=Extent.LARGEST, help=largest, **extents)
+    parser.add_argument("--large", const=Extent.LARGE, help="64 million facts as well, once", **extents)
+    parser.add_argument("--largest", const=Extent.LARGEST, help="64 and 128 million facts as well, once each", **extents)
     parser.add_argument("--split", action="store_true", help="of a score and of audits: processor seconds of each part, once")
+    parser.add_argument("--split-tables", action="store_true", help="print the kept split, beside the kernel's floor")
+    parser.add_argument("--tables", type=Path, metavar="RESULTS", help="print the tables of kept results, and measure nothing")
+    parser.add_argument("--plan", type=Path, metavar="RESULTS", help="print what more facts would need by kept results")
+    parser.add_argument("--facts", type=float, default=1e9, help="of the plan")
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds")
     parser.add_argument("--save", action="store_true", help=f"keep the result in {RESULTS.name}/")
     return parser.parse_args()
@@ -105,11 +146,15 @@ def _told(program: Path, output: Path, arguments: Sequence[str]) -> bytes:
     return subprocess.run([sys.executable, str(program), str(output), *arguments], stdout=subprocess.PIPE, check=True).stdout
 
 
-def _split(steps: Sequence[Step], folder: Path) -> Table:
-    """What the interpreter, imports, reading, planning, counting and writing take of a run."""
-    told = [json.loads(_told(SPLIT, folder / "output", step.arguments)) for step in steps]
-    parts = [(part, *(f"{seconds[part]:.2f}" for seconds in told)) for part in told[0]]
-    return [("processor s", *(step.name for step in steps)), *parts, ("all", *(f"{sum(seconds.values()):.2f}" for seconds in told))]
+def _split(steps: Sequence[Step], folder: Path) -> dict[str, dict[str, float]]:
+    """What the interpreter, imports, reading, planning, counting and writing take of each run."""
+    return {step.name: json.loads(_told(SPLIT, folder / "output", step.arguments)) for step in steps}
+
+
+def _split_table(parts: dict[str, dict[str, float]]) -> Table:
+    names = next(iter(parts.values()))
+    rows = [(name, *(f"{seconds[name]:.2f}" for seconds in parts.values())) for name in names]
+    return [("processor s", *parts), *rows, ("all", *(f"{sum(seconds.values()):.2f}" for seconds in parts.values()))]
 
 
 def _counts(step: Step, output: Path) -> list[int]:
@@ -163,10 +208,18 @@ def _targets(series: Sequence[Series], found: Runs) -> list[Target]:
             Target(f"{AUDITED_MANY}, times {FEW:,}", growth, 25),
             Target(f"{AUDITED_MANY}, GiB", spread([one.memory / GIBIBYTE for one in many]), 3),
         ]
+    if AUDITED_MOST in found:
+        most = found[AUDITED_MOST]
+        times = most[0].processor / _middle(found[AUDITED_MANY], "processor")
+        targets += [
+            Target(f"{AUDITED_MOST}, times {MANY:,}, processor seconds", Spread(times, times, times), 12),
+            Target(f"{AUDITED_MOST}, GiB", spread([one.memory / GIBIBYTE for one in most]), 8),
+        ]
     for one in series:
         if one.grows:
             steepest = _exponents(one, found)["processor"][-1]
-            targets.append(Target(f"exponent of growth with {one.title}", Spread(steepest, steepest, steepest), STEEPEST))
+            limit = STEEPEST_OF_LARGEST if one.steps[-1].limit else STEEPEST
+            targets.append(Target(f"exponent of growth with {one.title}", Spread(steepest, steepest, steepest), limit))
         for step in one.steps:
             peaks = [run.memory for run in found[step.name]]
             if one.title == "facts" and step.once:
@@ -199,10 +252,18 @@ def environment() -> dict[str, object]:
     }
 
 
-def _kept(graph: str, series: Sequence[Series], found: Runs, targets: Sequence[Target]) -> dict[str, object]:
+def _input_size(step: Step) -> int:
+    """The bytes of all files that a command names."""
+    paths = (Path(argument.rpartition("=")[2]) for argument in step.arguments)
+    return sum(path.stat().st_size for path in paths if path.is_file())
+
+
+def _kept(graph: str, series: Sequence[Series], found: Runs, targets: Sequence[Target]) -> dict[str, Any]:
     return {
         **environment(),
         "graph": graph,
+        "sizes": {step.name: step.size for one in series for step in one.steps if step.copies and one.title in ("facts", "limits")},
+        "inputs": {step.name: _input_size(step) for one in series for step in one.steps},
         "runs": {name: [asdict(one) for one in runs] for name, runs in found.items()},
         "exponents": {one.title: _exponents(one, found) for one in series if one.grows},
         "targets": [{**asdict(target), "met": target.met} for target in targets],

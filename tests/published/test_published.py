@@ -280,7 +280,7 @@ def test_a_load_that_fails_leaves_nothing(database: Database) -> None:
     load(database, SETTING)
     database.run("CREATE VIEW public.wives AS SELECT subject FROM rulescore.wife")
     before = database.state()
-    with pytest.raises(EngineError, match="is as it was"):
+    with pytest.raises(EngineError, match="is unchanged"):
         load(database, make_setting({"wife": [("c", "d")], "other": [("c", "d")]}, None, []), again=True)
     assert database.state() == before
 
@@ -291,7 +291,7 @@ def test_a_load_whose_end_is_not_heard_says_that_it_is_not_known(postgres: Serve
         with pytest.raises(EngineError, match=r"not known whether schema `kg` was written.*`--replace`") as error:
             load(lost, SETTING, "kg")
     assert "nothing is left behind" not in str(error.value)
-    assert "is as it was" not in str(error.value)
+    assert "is unchanged" not in str(error.value)
     assert database.number("SELECT count(*)::int FROM kg.wife") == 1
     load(database, SETTING, "kg", again=True)
 
@@ -305,7 +305,7 @@ def test_a_load_that_is_refused_at_its_end_leaves_nothing(database: Database) ->
         "CREATE EVENT TRIGGER refuse ON ddl_command_end WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION refuse()",
     )
     before = database.state()
-    with pytest.raises(EngineError, match=r"is as it was: .*duplicate key"):
+    with pytest.raises(EngineError, match=r"is unchanged: .*duplicate key"):
         load(database, SETTING, "kg")
     assert database.state() == before
 

@@ -333,6 +333,14 @@ def test_a_tool_s_ranking_has_the_accuracy_that_score_gives_it(tmp_path: Path) -
         assert value in {measure.value, measure.least}
 
 
+def test_reflexive_answers_are_nothing_that_rules_win() -> None:
+    heads, tails = zip(*((f"x{number}", f"x{number}" if number < 5 else "gus") for number in range(200)), strict=True)
+    lists = pa.table({"head": heads, "relation": ["sister"] * 200, "tail": tails, "query": heads, "score": [1.0] * 200})
+    price = rerank(make_setting(FACTS, None, RULES), read_lists(lists)).price
+    assert (price.against, price.nothing_to_win) == (5, True)
+    assert price.sentences()[-1] == "nothing to win here: with reflexive answers moved, rules speak against 0 first answers"
+
+
 def test_a_figure_that_is_missing_has_a_reason() -> None:
     lists = pa.table({"head": ["ann"], "relation": ["sister"], "tail": ["gus"], "rank": [1]})
     setting = make_setting(FACTS, None, RULES, truth=[("ann", "sister", "jim")])

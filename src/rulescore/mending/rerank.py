@@ -64,22 +64,28 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ListPrice(Price):
-    """What moving would do to the first answers of `queries`: how many of them are forbidden, by reason (`against`)."""
+    """What moving would do to the first answers of `queries`: how many of them are forbidden, by reason (`against`). `beyond`: how
+    many would be forbidden for other reasons if all reflexive answers had moved."""
 
     queries: int
     against: int
     by_reason: Mapping[str, int]
+    beyond: int
 
     @property
     def nothing_to_win(self) -> bool:
-        return self.against < NOTHING_TO_WIN * self.queries
+        """Whether rules and declarations speak against hardly any answer. Nobody needs them to move reflexive ones."""
+        return self.beyond < NOTHING_TO_WIN * self.queries
 
     def sentences(self) -> list[str]:
         """The price in words."""
         broken = self.by_reason.get(Reason.BREAKS, 0)
         first = f"{broken:,} of {self.queries:,} first answers break a hard rule, and {self.against:,} would be moved"
         reasons = [f"{reason}: {times:,}" for reason, times in self.by_reason.items()]
-        last = ["nothing to win here"] if self.nothing_to_win else []
+        last = []
+        if self.nothing_to_win:
+            others = f": with reflexive answers moved, rules speak against {self.beyond:,} first answers"
+            last = [f"nothing to win here{others if Reason.REFLEXIVE in self.by_reason else ''}"]
         return [first, *reasons, *Price.sentences(self), *last]
 
 
@@ -154,6 +160,7 @@ def rerank(
         queries=len(firsts),
         against=sum(against[facts[place]] is not None for place in firsts),
         by_reason=_by_reason(against[facts[place]] for place in firsts),
+        beyond=_beyond(variants[ALONE], dict(zip(lists.triples, facts, strict=True)), against),
     )
     outcomes, facts_against = _outcomes(setting, variants)
     moves = tuple(_moves(lists, facts, against, firsts, facts_against))
@@ -217,6 +224,12 @@ def _firsts(lists: Lists) -> list[int]:
     first = np.append(True, np.diff(queries[order]) != 0)
     places: list[int] = order[first].tolist()
     return places
+
+
+def _beyond(alone: Lists, numbered: Mapping[tuple[str, str, str], Fact], against: Mapping[Fact, Known | None]) -> int:
+    triples = alone.triples
+    causes = (against[numbered[triples[place]]] for place in _firsts(alone))
+    return sum(cause is not None and cause.reason is not Reason.REFLEXIVE for cause in causes)
 
 
 def _level(known: Known | None) -> int:

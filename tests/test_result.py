@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import rulescore
+from rulescore.counting import counted
 from rulescore.scoring.results import Counts
-from rulescore.session import counted
 
 FACTS = {"sister": [("alice", "daniel"), ("eve", "adam")], "wife": [("mary", "john")]}
 RULES = "never: false <- wife(X, Y), sister(X, Y).\n"

@@ -18,14 +18,13 @@ from generate import plain as strategies
 from generate.drawing import Generated
 from oracle.writing import write_fact
 from rulescore.arguments.python import make_setting
-from rulescore.counting.horn import statements_with_predictions
+from rulescore.counting.horn import dataset_statement, prediction_statements, statements_with_predictions
 from rulescore.errors import InputError
 from rulescore.language.parser import parse_atom
 from rulescore.language.printer import print_condition
 from rulescore.language.syntax import Atom, Falsity
 from rulescore.scoring.violation import CountedBy, Pattern, Violation
 from rulescore.session.session import Session
-from rulescore.sql.horn.statements import dataset_statement, prediction_statements
 from rulescore.sql.horn.triangles import is_triangle
 
 pytestmark = pytest.mark.slow
@@ -52,7 +51,7 @@ def counted(session: Session, statements: Iterable[exp.Expr], *keys: str) -> dic
     """The counts of several statements together, by these keys; without those that are all 0."""
     found: Tally[tuple[tuple[int, ...], str]] = Tally()
     for statement in statements:
-        for row in session.counter.engine.query(statement).to_pylist():
+        for row in session.engine.query(statement).to_pylist():
             for which in ("confirmed", "refuted", "evaluable"):
                 found[tuple(row[key] for key in keys), which] += row[which]
     rows = {key: (found[key, "confirmed"], found[key, "refuted"], found[key, "evaluable"]) for key, _ in found}
@@ -130,7 +129,7 @@ def test_the_statement_of_a_rule_gives_its_counts(generated: Generated):
 def test_a_statement_names_predicates_and_leaves_no_table_behind():
     with every_kind() as session:
         tables = parse_one("SELECT table_name AS name FROM duckdb_tables() ORDER BY 1", dialect="duckdb")
-        engine = session.counter.engine
+        engine = session.counted.counter.engine
         before = engine.query(tables)["name"].to_pylist()
         text = session.statement("wedge")
         assert "/* q */" in text
@@ -172,7 +171,7 @@ def parse_duckdb(text: str) -> exp.Expr:
 def test_an_explanation_counts_nothing():
     with every_kind() as session:
         session.explain()
-        tables = session.counter.engine.query(parse_one("SELECT table_name AS name FROM duckdb_tables()", dialect="duckdb"))
+        tables = session.engine.query(parse_one("SELECT table_name AS name FROM duckdb_tables()", dialect="duckdb"))
         assert not [name for name in tables["name"].to_pylist() if "contribution" in name]
 
 
@@ -391,7 +390,7 @@ def test_triangles_and_plain_joins_agree_on_many_graphs(convention: str, distinc
     rules = f"{wedge_rules()}\n{DECLARATIONS[declared]}"
     options: dict[str, Any] = {"convention": convention, "distinct_variables": distinct_variables, "threads": 1}
     with Session(make_setting(observed, {"model": predicted}, rules, **options)) as session:
-        counter = session.counter
+        counter = session.counted.counter
         (group,) = counter.plan.groups
         assert is_triangle(group)
         data = [dataset_statement(0, group, counter.context, one_rule=plain) for plain in (False, True)]

@@ -77,8 +77,8 @@ def test_the_counts_are_those_of_formulas(most_paths: int, distinct: bool, engin
         random = Random(seed)
         setting = make_setting(facts(random), None, rules(random), distinct_variables=distinct, engine=engine)
         with Session(setting) as session, Session(setting, horn=False) as other:
-            assert any(is_chain(group) for group in session.counter.plan.groups)
-            assert not other.counter.plan.groups
+            assert any(is_chain(group) for group in session.counted.counter.plan.groups)
+            assert not other.counted.counter.plan.groups
             found = counts(session)
             assert found == counts(other)
         seen += sum(refuted > 0 and confirmed > 0 for confirmed, refuted, _ in found)
@@ -219,7 +219,7 @@ def step_rows(session: Session, statement: str) -> dict[str, int]:
     for number, step in enumerate(steps, start=1):
         count = exp.select("count(*) AS n").from_(step.alias)
         count.set("with_", exp.With(expressions=[one.copy() for one in steps[:number]]))
-        found[step.alias] = session.counter.engine.query(count)["n"][0].as_py()
+        found[step.alias] = session.engine.query(count)["n"][0].as_py()
     return found
 
 

@@ -186,7 +186,7 @@ def test_odd_names_are_listed_and_their_statement_runs(odd_names: Session, name:
     (row,) = found.rows
     assert found.total == 1
     assert row.body == (print_atom(Atom(name, (Constant(name), Constant(name)))),)
-    counted = odd_names.counter.engine.query(parse_one(odd_names.statement(name), dialect="duckdb"))
+    counted = odd_names.engine.query(parse_one(odd_names.statement(name), dialect="duckdb"))
     assert counted["refuted"].to_pylist() == [1]
 
 
@@ -208,7 +208,7 @@ def test_a_small_memory_limit_spills_and_gives_the_same_counts(tmp_path: Path, m
     monkeypatch.setattr("rulescore.engines.memory._LOADING", 0)
     with Session(make_setting(facts, predictions, rules, memory_limit="270MiB", threads=1, spill_folder=tmp_path)) as session:
         little = session.evaluate()
-        spilled = session.counter.engine.query(parse_one("SELECT sum(temporary_storage_bytes) AS n FROM duckdb_memory()"))
+        spilled = session.engine.query(parse_one("SELECT sum(temporary_storage_bytes) AS n FROM duckdb_memory()"))
         assert spilled["n"][0].as_py() > 0
     assert little.rule_results == plenty.rule_results
     assert sum(rule.dataset.evaluable for rule in plenty.rule_results) > 0

@@ -22,8 +22,10 @@ from rulescore.arguments.tables import Table
 from rulescore.engines.base import Engine, connect
 from rulescore.engines.duckdb import DuckDBEngine
 from rulescore.errors import Diagnostic, InputError
+from rulescore.language.syntax import Program
 from rulescore.loading.facts import Loaded, StagedFacts, load
 from rulescore.loading.tables import LoadedTable, load_tables
+from rulescore.logic.rules import wanted_by
 from rulescore.session.session import Session
 from rulescore.setting.model import Setting
 from rulescore.setting.options import EngineOptions
@@ -61,7 +63,8 @@ def rows_of(engine: Engine, source: LoadedTable, which: str | None) -> list[dict
 def opened(engine: Engine, setting: Setting, **used: set[str]) -> tuple[dict[str, LoadedTable], Loaded]:
     """Tables with their predicted rows, and the facts."""
     tables = load_tables(engine, setting, used)
-    return tables, load(engine, setting, {}, [], {}, lambda _: True, tables, StagedFacts(engine, setting))
+    _, _, wanted = wanted_by(setting, Program(()))
+    return tables, load(engine, setting, wanted, tables, StagedFacts(engine, setting))
 
 
 def sale(rows: object = SALES, **options: Any) -> dict[str, Table]:

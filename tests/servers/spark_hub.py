@@ -49,7 +49,7 @@ def main(folder: Path) -> None:
     with java_home():
         spark = started(folder / "events")
     with Session(make_setting(folder / "facts", {}, (folder / "some.rules").read_text(), engine=spark)) as session:
-        counter = session.counter
+        counter = session.counted.counter
         conf = counter.engine._session.conf  # type: ignore[attr-defined]
         conf.set("spark.sql.shuffle.partitions", "32")
         for divides in (True, False):

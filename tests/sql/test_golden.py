@@ -77,7 +77,7 @@ def opened(golden: Golden) -> Session:
 
 def statement(session: Session, shown: str, dialect: Dialect) -> str:
     """What the session shows. It runs statements too, which are never pretty, as DuckDB wants them."""
-    engine = session.counter.engine
+    engine = session.engine
     engine.text = lambda one, *, pretty=False: text(one, dialect if pretty else DUCKDB, pretty=pretty)
     if shown == ALONE:
         return session.statement(session.rules[0].name)
@@ -107,8 +107,8 @@ def test_the_statement_is_the_one_in_the_file(path: Path):
 def test_printing_a_statement_changes_nothing(path: Path):
     golden, shown = read(path), list[Statement]()
     with opened(golden) as session:
-        plain = session.counter.engine.text
-        session.counter.engine.text = lambda one, *, pretty=False: shown.append(one) or plain(one, pretty=pretty)
+        plain = session.engine.text
+        session.engine.text = lambda one, *, pretty=False: shown.append(one) or plain(one, pretty=pretty)
         session.explain()
         session.statement(session.rules[0].name)
     for one in map(tree, shown):
@@ -132,7 +132,7 @@ def test_the_statement_runs_and_reads_only_our_tables(path: Path):
     assert all(identifier.quoted for identifier in tree.find_all(exp.Identifier) if identifier.name not in ours)
     with opened(golden) as session:
         session.explain()  # registered predicates are asked, so that their answers are there
-        found = session.counter.engine.query(tree)
+        found = session.engine.query(tree)
     assert {"rule", "confirmed", "refuted", "evaluable"} <= set(found.column_names)
 
 

@@ -21,8 +21,7 @@ def changes_listing(setting: Setting, against: str, by: str, limit: int | None) 
     """Compares what breaks rules in the setting's data and in the same data with another version of a table, rule by rule, row by
     row or cell by cell. Warnings concern the setting's own data."""
     from rulescore.reporting.dirt import place_changes_listing, rule_changes_listing
-    from rulescore.scoring.dirt import DirtyBy
-    from rulescore.scoring.dirt_changes import place_changes, rule_changes
+    from rulescore.scoring.dirt import DirtyBy, place_changes, rule_changes
 
     second = _with_version(setting, against)
     wanted = [DirtyBy.ROWS, DirtyBy.ROW, DirtyBy.CELL] if by == "rule" else [DirtyBy(by)]
@@ -37,11 +36,10 @@ def changes_listing(setting: Setting, against: str, by: str, limit: int | None) 
 
 
 def _judged(setting: Setting, wanted: list[DirtyBy]) -> tuple[Evaluation, dict[DirtyBy, list[Dirty]]]:
-    from rulescore.session.dirty_rows import dirt_of
     from rulescore.session.session import Session
 
     with Session(setting, horn=False) as session:
-        return session.audit(), {by: dirt_of(session, by) for by in wanted}
+        return session.audit(), {by: session.dirt(by) for by in wanted}
 
 
 def _with_version(setting: Setting, against: str) -> Setting:

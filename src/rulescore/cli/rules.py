@@ -48,7 +48,7 @@ class RuleFilter:
 
 def listed_rules(program: Program, sql_rules: Sequence[SqlRule], options: ScoringOptions, wanted: RuleFilter) -> Iterator[RuleInfo]:
     from rulescore.language.printer import rule_names
-    from rulescore.logic.described import described_rules
+    from rulescore.logic.rules import described_rules
     from rulescore.sql.sql_rules import relations_named
 
     named = [predicates_of(rule) for rule in program.rules] + [relations_named(rule.statement) for rule in sql_rules]

@@ -79,7 +79,6 @@ def violations(
     from rulescore.reporting.violations import count_table, violation_table
     from rulescore.scoring.dirt import DirtyBy
     from rulescore.scoring.labels import rule_title
-    from rulescore.session.dirty_rows import dirt_of
     from rulescore.session.session import Session
 
     if by in _DIRTY and not dataset:
@@ -96,7 +95,7 @@ def violations(
         if rule is not None:
             require_rule(rule, [info.name for info in session.rules])
         if by in _DIRTY:
-            places = dirt_of(session, DirtyBy(by), rule)
+            places = session.dirt(DirtyBy(by), rule)
             total = session.violations(rule=rule, limit=0).total
             counted = dirt_table(by, places, total, most)
             listing = with_types(dirt_listing(by, places, total, most), session.summary.tables)

@@ -95,7 +95,7 @@ def _number_signatures(engine: Engine, loaded: Loaded, *, marked: bool) -> None:
     """Give every set of literals that holds of some tuple a number."""
     arities = sorted(loaded.fact_arities)
     for arity in arities:
-        orders = loaded.orders_of(arity)
+        orders = loaded.orders[arity]
         engine.run(sql.create_extremes(arity, orders, loaded.stride, marked=marked))
         engine.run(sql.create_sets(arity, orders, loaded.stride, marked=marked))
     if arities:

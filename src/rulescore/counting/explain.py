@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rulescore.counting.formulas import Formulas
-from rulescore.counting.horn import dataset_statements, statements_with_predictions
-from rulescore.counting.parameters import Counter, head_literal, load_group, sizes
+from rulescore.counting.horn import condition_sources, dataset_statement, dataset_statements, statements_with_predictions
+from rulescore.counting.parameters import Counter, load_group, sizes
 from rulescore.logic.horn import Refutations
 from rulescore.logic.normal import NormalRule
 from rulescore.logic.plan import Group
-from rulescore.logic.planner import estimated_groundings, plan, shape_text
+from rulescore.logic.planner import estimated_groundings, plan
 from rulescore.sql.formula import counts as formula_sql
 from rulescore.sql.horn import claims as claim_sql
 from rulescore.sql.horn import conditions as condition_sql
 from rulescore.sql.horn import evidence as evidence_sql
-from rulescore.sql.horn.statements import condition_sources, dataset_statement
 from rulescore.sql.query import Select, alone, drop, every_row, tables_read
 
 
@@ -40,9 +39,7 @@ def explain(counter: Counter) -> list[ShapeExplanation]:
             statements.append(f"-- over the data\n{counter.engine.text(statement, pretty=True)}")
         for title, statement in statements_with_predictions(counter, number):
             statements.append(f"-- {title}\n{counter.engine.text(statement, pretty=True)}")
-        explanations.append(
-            ShapeExplanation(shape_text(group.shape), len(group.heads), estimated_groundings(group, known), statements)
-        )
+        explanations.append(ShapeExplanation(group.text, len(group.heads), estimated_groundings(group, known), statements))
     return explanations
 
 
@@ -78,7 +75,7 @@ def _statement(counter: Counter, number: int, group: Group) -> Select | None:
 def _literals(counter: Counter, group: Group) -> set[int]:
     loaded = counter.loaded
     literals = {loaded.literal(literal) for body in group.bodies for literal in body.literals}
-    literals |= {head_literal(loaded, head.predicate) for head in group.heads if head.predicate is not None}
+    literals |= {loaded.fact_literal(head.predicate) for head in group.heads if head.predicate is not None}
     return literals | {loaded.literal(literal) for _, rows in group.conditions for row in rows for literal in row.literals}
 
 

@@ -19,8 +19,6 @@ from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Constant, Rule, Variable
 from rulescore.loading.facts import Loaded
 from rulescore.loading.tables import LoadedTable
-from rulescore.logic.plan import LiteralName
-from rulescore.logic.refutation import identity
 from rulescore.scoring.violation import CountedBy, Fact, Pattern, PredictedKey, ShapeResult, Violation, other_writings
 from rulescore.sql.facts import constants_by_key
 from rulescore.sql.horn.listing import (
@@ -108,7 +106,7 @@ class Predicted:
         """The predictions of a predicate whose first arguments are these values, and the models that make them."""
         if predicate not in self.loaded.predicate_ids:
             return []
-        literal = self.loaded.literal(LiteralName(predicate, identity(arity)))
+        literal = self.loaded.fact_literal(predicate)
         queries = [source.with_values(literal, values) for source in self.loaded.predicted if source.arity == arity]
         return [row for query in queries if query is not None for row in self.engine.query(query).to_pylist()]
 

@@ -7,6 +7,7 @@ from collections import Counter as Tally
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from rulescore.counting.horn import condition_sources
 from rulescore.counting.listing import Asked, Counts, Finder, told_apart
 from rulescore.counting.listing_horn import groundings, texts_of
 from rulescore.counting.parameters import Counter as HornCounter
@@ -17,7 +18,6 @@ from rulescore.scoring.violation import CountedBy, CountedViolations, Fact, Patt
 from rulescore.sql.horn import listing as sql
 from rulescore.sql.horn.conditions import asked_keys
 from rulescore.sql.horn.listing import MODEL, restricted, row_columns, violating_predictions
-from rulescore.sql.horn.statements import condition_sources
 from rulescore.sql.query import Select, create, drop
 from rulescore.values import Value
 

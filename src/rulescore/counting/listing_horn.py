@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from rulescore.counting.horn import condition_sources
 from rulescore.counting.listing import Asked, Counts, ModelPrediction
 from rulescore.counting.parameters import Counter, load_group
 from rulescore.engines.base import Engine
@@ -23,7 +24,6 @@ from rulescore.sql.horn import conditions as condition_sql
 from rulescore.sql.horn import evidence as evidence_sql
 from rulescore.sql.horn import listing as sql
 from rulescore.sql.horn.claims import Entry
-from rulescore.sql.horn.statements import condition_sources
 from rulescore.sql.query import Select, drop
 from rulescore.values import Value, value_of
 

@@ -17,7 +17,6 @@ from rulescore.logic.formula import Relation
 from rulescore.logic.horn import Refutations, distinct_variables, opposed_both_ways, roles
 from rulescore.logic.plan import ConditionRow, Group, LiteralName, Plan
 from rulescore.logic.planner import RelationSize, Sizes
-from rulescore.logic.refutation import identity
 from rulescore.setting.choices import Convention, Role
 from rulescore.setting.options import ScoringOptions
 from rulescore.sql.horn import claims as claim_sql
@@ -49,14 +48,9 @@ def sizes(engine: Engine, loaded: Loaded) -> Sizes:
 _Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def head_literal(loaded: Loaded, predicate: str) -> int:
-    arity = loaded.vocabulary.predicates[predicate].arity
-    return loaded.literal(LiteralName(predicate, identity(arity)))
-
-
 def oppositions(loaded: Loaded, refutations: Refutations, heads: set[str]) -> tuple[pa.Array, pa.Array]:
     """Pairs of a head's literal and a literal that refutes it, each once, for the heads in use."""
-    literals = {predicate: head_literal(loaded, predicate) for predicate in loaded.vocabulary.predicates}
+    literals = {predicate: loaded.fact_literal(predicate) for predicate in loaded.vocabulary.predicates}
     pairs = [
         (literals[group[0]], literals[group[1]])
         for group in refutations.groups
@@ -138,7 +132,7 @@ def load_group(engine: Engine, loaded: Loaded, number: int, group: Group) -> lis
     head: dict[str, list[int]] = {
         "rule": [head.rule for head in group.heads],
         "body": [head.body for head in group.heads],
-        "literal": [-1 if head.predicate is None else head_literal(loaded, head.predicate) for head in group.heads],
+        "literal": [-1 if head.predicate is None else loaded.fact_literal(head.predicate) for head in group.heads],
     }
     for i in range(len(group.heads[0].constants)):
         head[f"h{i}"] = [loaded.constant_ids[head.constants[i]] for head in group.heads]
@@ -150,7 +144,7 @@ def load_group(engine: Engine, loaded: Loaded, number: int, group: Group) -> lis
 
 
 def _condition_rows(loaded: Loaded, rows: Sequence[ConditionRow]) -> dict[str, list[int]]:
-    columns: dict[str, list[int]] = {"head": [head_literal(loaded, row.predicate) for row in rows]}
+    columns: dict[str, list[int]] = {"head": [loaded.fact_literal(row.predicate) for row in rows]}
     for i in range(len(rows[0].literals)):
         columns[f"l{i}"] = [loaded.literal(row.literals[i]) for row in rows]
     for i in range(len(rows[0].constants)):

@@ -199,8 +199,9 @@ def brought_contributions(engine: Engine, loaded: Loaded, rules: Sequence[str]) 
     """The contributions of every model, fetched as a table. `rules`: the names of the rules."""
     if not loaded.predicted:
         return CONTRIBUTIONS_SCHEMA.empty_table()
-    rows = engine.query(sql.contributions())
-    numbers, predicates, words, types = _contributing(engine, loaded)
+    statements = [sql.contributions(), *map(sql.contributing, loaded.predicted)]
+    rows, *contributing = map(engine.query, statements)
+    numbers, predicates, words, types = _contributing(loaded, contributing)
     places = pc.index_in(rows["prediction"], pa.chunked_array(numbers, rows["prediction"].type))
     return pa.table(
         [
@@ -229,12 +230,11 @@ def write_contributions(engine: Engine, loaded: Loaded, rules: Sequence[str], pa
     engine.write(sql.described_contributions(loaded.predicted, loaded.stride), path)
 
 
-def _contributing(engine: Engine, loaded: Loaded) -> tuple[list[pa.Array], pa.Array, pa.Array, pa.Array]:
-    """The predictions with a contribution: number, predicate and arguments of each, and the types of these."""
+def _contributing(loaded: Loaded, contributing: Sequence[pa.Table]) -> tuple[list[pa.Array], pa.Array, pa.Array, pa.Array]:
+    """The predictions with a contribution, source by source: number, predicate and arguments of each, and the types of these."""
     names = pa.array(loaded.predicate_ids, pa.string())
     numbers, literals, words, types = [], [], [], []
-    for source in loaded.predicted:
-        rows = engine.query(sql.contributing(source))
+    for source, rows in zip(loaded.predicted, contributing, strict=True):
         numbers += rows["prediction"].chunks
         literals += rows["literal"].chunks
         types += rows["types"].chunks

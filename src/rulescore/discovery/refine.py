@@ -17,8 +17,8 @@ from rulescore.discovery.table_search import evidence
 from rulescore.errors import Diagnostic, InputError, Source, meant
 from rulescore.language.printer import print_rule, print_statement
 from rulescore.language.syntax import Atom, Program, RowAtom, Rule
+from rulescore.logic.rules import read
 from rulescore.scoring.results import Counts
-from rulescore.session.opening import read
 from rulescore.session.session import Session
 from rulescore.setting.model import FactSource, Setting
 from rulescore.waiting import tell

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 
@@ -23,14 +24,15 @@ from rulescore.loading.readings import (
 from rulescore.loading.stored import InPlace, observed_in_place, predicted_in_place, refuse_unknown_model
 from rulescore.loading.tables import LoadedTable, predictions_made
 from rulescore.logic.plan import LiteralName
-from rulescore.logic.refutation import Order, identity
+from rulescore.logic.refutation import Orders
+from rulescore.logic.rules import Wanted
 from rulescore.logic.vocabulary import Predicate, Vocabulary
 from rulescore.readers.selection import PredictionReader
 from rulescore.scoring.results import DataSummary, PredictionCounts
 from rulescore.setting.model import FactBatch, FactSource, FactStream, FactTable, Setting
 from rulescore.sql import facts as sql
-from rulescore.sql.facts import PredictedFacts, PredictedTargets, Predictions, constants_by_type
-from rulescore.sql.query import Select, create, drop, insert
+from rulescore.sql.facts import PredictedFacts, PredictedTargets, Predictions
+from rulescore.sql.query import create, drop, insert
 from rulescore.sql.tables import target_predictions
 from rulescore.sql.words import arguments, name
 from rulescore.values import LETTERS, ValueType
@@ -41,6 +43,8 @@ _STAGED_ROWS = 250_000
 _KEYS = name("key")
 
 _KINDS = ("observed", "predicted", "negative")
+_Rows = dict[str, list[dict[str, Any]]]
+
 _NO_PREDICTIONS = {"distinct": 0, "already_observed": 0, "without_query": 0}
 
 
@@ -53,7 +57,7 @@ class Loaded:
     models: tuple[str, ...]
     predictions: dict[str, PredictionCounts]
     stride: int
-    orders: dict[int, tuple[Order, ...]]
+    orders: Orders
     predicate_ids: dict[str, int]
     constant_ids: dict[str, int]
     types: frozenset[str]
@@ -68,10 +72,13 @@ class Loaded:
     """Those whose type the user declares to be string, in some source."""
     warnings: tuple[Diagnostic, ...] = ()
 
+    def fact_literal(self, predicate: str, *, negative: bool = False) -> int:
+        """The number of a predicate's literal with the arguments as they are."""
+        return (self.predicate_ids[predicate] + (len(self.predicate_ids) if negative else 0)) * self.stride
+
     def literal(self, literal: LiteralName) -> int:
-        shift = len(self.predicate_ids) if literal.negative else 0
-        orders = self.orders_of(len(literal.order))
-        return (self.predicate_ids[literal.predicate] + shift) * self.stride + orders.index(literal.order)
+        order = self.orders[len(literal.order)].index(literal.order)
+        return self.fact_literal(literal.predicate, negative=literal.negative) + order
 
     @cached_property
     def _predicate_names(self) -> tuple[str, ...]:
@@ -84,10 +91,7 @@ class Loaded:
         """The literal with this number."""
         number, order = divmod(literal, self.stride)
         names = self._predicate_names
-        return LiteralName(names[number % len(names)], self.orders_of(arity)[order], number >= len(names))
-
-    def orders_of(self, arity: int) -> tuple[Order, ...]:
-        return self.orders.get(arity, (identity(arity),))
+        return LiteralName(names[number % len(names)], self.orders[arity][order], number >= len(names))
 
 
 class Staging:
@@ -188,55 +192,54 @@ class StagedFacts:
 def load(
     engine: Engine,
     setting: Setting,
-    orders: dict[int, tuple[Order, ...]],
-    constants: Iterable[str],
-    declared: Mapping[str, int],
-    mentioned: Callable[[str], bool],
+    wanted: Wanted,
     tables: Mapping[str, LoadedTable],
     staged: StagedFacts,
 ) -> Loaded:
-    """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity. `mentioned`:
-    whether a rule or a declaration mentions a predicate. `tables` have numbered the predictions of their targets. We note these as
-    predictions of the models, like predicted facts."""
+    """Load every fact of a setting. `tables` have numbered the predictions of their targets. We note these as predictions of the
+    models, like predicted facts."""
     targets = [table for table in tables.values() if table.predicted is not None]
     stages = staged.stages
-    arities, warnings = _checked(engine, stages, tables, mentioned)
-    known_arities = {**declared, **arities}
+    arities, warnings = _checked(engine, stages, tables, wanted.mentions)
+    known_arities = {**wanted.predicates, **arities}
     names = sorted({*known_arities, *(table.predicate for table in targets)})
     ids = {predicate: i for i, predicate in enumerate(names)}
-    constant_ids = _numbered(engine, stages, names, sorted(set(constants)), tables)
-    bases = _Bases(engine, stages, names, orders)
-    bases.build(targets)
+    constant_ids = _numbered(engine, stages, names, sorted(wanted.constants), tables)
+    stride = max([2, *map(len, wanted.orders.values())])
+    rows = _numbered_facts(engine, stages, wanted.orders, stride, len(names), targets)
+    counts: dict[str, Counter[int]] = {kind: Counter() for kind in _KINDS}
+    for row in rows.get("facts", ()):
+        counts[row["kind"]][row["predicate"]] += row["n"]
     known = {
-        predicate: Predicate(predicate, arity, *(bases.counts[kind][ids[predicate]] for kind in _KINDS))
+        predicate: Predicate(predicate, arity, *(counts[kind][ids[predicate]] for kind in _KINDS))
         for predicate, arity in sorted(known_arities.items())
     }
-    predictions = _prediction_counts(engine, setting, staged, tables, bases)
-    types = {row["mark"]: row["n"] for row in engine.query(constants_by_type()).to_pylist()}
-    facts = bases.counts["observed"].total()
+    predictions = _prediction_counts(rows, setting, staged, tables)
+    types = {row["mark"]: row["n"] for row in rows["types"]}
+    facts = counts["observed"].total()
     return Loaded(
         vocabulary=Vocabulary(known),
         summary=DataSummary(
             facts=facts,
             fact_duplicates=stages["observed"].rows.total() - facts,
-            negatives=bases.counts["negative"].total(),
-            negatives_observed=bases.overlap,
+            negatives=counts["negative"].total(),
+            negatives_observed=sum(row["n"] for row in rows.get("overlaps", ())),
             constants=sum(types.values()),
             predicates=sum(1 for predicate in known.values() if predicate.observed),
         ),
         models=tuple(model.model for model in setting.predictions),
         predictions=predictions,
-        stride=bases.stride,
+        stride=stride,
         warnings=warnings,
-        orders=orders,
+        orders=wanted.orders,
         predicate_ids=ids,
         constant_ids=constant_ids,
         types=frozenset(types),
-        fact_arities=frozenset(bases.fact_arities),
+        fact_arities=frozenset((*stages["observed"].arities, *stages["negative"].arities)),
         prediction_arities=frozenset(stages["predicted"].arities),
         predicted=(
-            *(PredictedFacts(arity, bases.stride) for arity in stages["predicted"].arities),
-            *(PredictedTargets(str(table.predicted), table.arguments, ids[table.predicate] * bases.stride) for table in targets),
+            *(PredictedFacts(arity, stride) for arity in stages["predicted"].arities),
+            *(PredictedTargets(str(table.predicted), table.arguments, ids[table.predicate] * stride) for table in targets),
         ),
         any_observed_prediction=any(counts.already_observed for counts in predictions.values()),
         floats=frozenset(place for stage in stages.values() for place in stage.floats),
@@ -274,12 +277,37 @@ def _numbered(
     return dict(zip(numbers["key"].to_pylist(), numbers["id"].to_pylist(), strict=True))
 
 
+def _numbered_facts(
+    engine: Engine,
+    stages: Mapping[str, Staging],
+    orders: Orders,
+    stride: int,
+    predicates: int,
+    targets: Sequence[LoadedTable],
+) -> _Rows:
+    """Number the staged facts, count them, and drop what was staged. Returns the rows of each statement of `sql.summary`."""
+    arities_of = {kind: stage.arities for kind, stage in stages.items()}
+    in_tables = [
+        target_predictions(str(table.staged), str(table.predicted), [name for name, _ in table.arguments]) for table in targets
+    ]
+    rows_of, offset = stages["predicted"].rows, predictions_made(targets)
+    for statement in sql.numbering(arities_of, rows_of, orders, stride, predicates, in_tables, offset):
+        engine.run(statement)
+    statements = sql.summary(arities_of, predicted=bool(in_tables or arities_of["predicted"]))
+    rows = {what: engine.query(statement).to_pylist() for what, statement in statements.items()}
+    left = [sql.base_table(kind, arity) for kind, arities in arities_of.items() for arity in arities]
+    left += [sql.raw_table("predicted", arity) for arity in arities_of["predicted"]]
+    for table in (*left, *(str(target.staged) for target in targets)):
+        engine.run(drop(table))
+    return rows
+
+
 def _prediction_counts(
-    engine: Engine, setting: Setting, staged: StagedFacts, tables: Mapping[str, LoadedTable], bases: _Bases
+    rows: _Rows, setting: Setting, staged: StagedFacts, tables: Mapping[str, LoadedTable]
 ) -> dict[str, PredictionCounts]:
     """What each model predicts: facts, and values for the rows of tables."""
-    any_predicted = staged.stages["predicted"].arities or any(table.predicted is not None for table in tables.values())
-    totals = {row["model"]: row for row in engine.query(sql.model_counts()).to_pylist()} if any_predicted else {}
+    totals = {row["model"]: row for row in rows.get("models", ())}
+    queries = {row["model"]: row["queries"] for row in rows.get("queries", ())}
     counts = {}
     for number, model in enumerate(setting.predictions):
         made = sum(table.made.get(number, 0) for table in tables.values())
@@ -294,7 +322,7 @@ def _prediction_counts(
             sum(table.hidden for table in covered) if covered else None,
             sum(table.covered[number] for table in covered) if covered else None,
             # A prediction without a query is a query of its own.
-            queries=bases.queries.get(number, 0) + row["without_query"],
+            queries=queries.get(number, 0) + row["without_query"],
         )
     return counts
 
@@ -380,69 +408,3 @@ def row_counts(engine: Engine, stages: Mapping[str, Staging]) -> RowCounts:
         kind, arity = tables[row["source"]]
         counts.setdefault(row["predicate"], {}).setdefault(arity, Counter())[kind] += row["n"]
     return counts
-
-
-class _Bases:
-    """Builds the numbered tables from the staged tables, and drops the latter."""
-
-    def __init__(
-        self, engine: Engine, stages: Mapping[str, Staging], names: Sequence[str], orders: Mapping[int, tuple[Order, ...]]
-    ) -> None:
-        self._engine, self._stages, self._names, self._orders = engine, stages, names, orders
-        self.stride = max([2, *map(len, orders.values())])
-        self.counts: dict[str, Counter[int]] = {kind: Counter() for kind in stages}
-        self.fact_arities: set[int] = set()
-        self.overlap = 0
-        self.queries: dict[int, int] = {}
-
-    def build(self, targets: Sequence[LoadedTable]) -> None:
-        """`targets`: the tables with predictions. These have numbers already, and facts get the numbers after them."""
-        for arity in sorted(set(self._stages["observed"].arities) | set(self._stages["negative"].arities)):
-            self._facts(arity)
-        predictions = [
-            target_predictions(str(target.staged), str(target.predicted), [name for name, _ in target.arguments])
-            for target in targets
-        ]
-        offset, predicted = predictions_made(targets), self._stages["predicted"]
-        for arity in predicted.arities:
-            predictions.append(self._number_predictions(arity, offset))
-            offset += predicted.rows[arity]
-        if predictions:
-            self._engine.run(sql.create_model_predictions(predictions))
-        if raw := [sql.raw_table("predicted", arity) for arity in predicted.arities]:
-            self.queries = {row["model"]: row["queries"] for row in self._engine.query(sql.query_counts(raw)).to_pylist()}
-        staged_tables = [(kind, _base(kind, arity)) for kind, stage in self._stages.items() for arity in stage.arities]
-        if staged_tables:
-            for row in self._engine.query(sql.predicate_counts([base for _, base in staged_tables])).to_pylist():
-                self.counts[staged_tables[row["place"]][0]][row["predicate"]] += row["n"]
-        for _, base in staged_tables:
-            self._engine.run(drop(base))
-        for staged in (*map(predicted.table, predicted.arities), *(target.staged for target in targets)):
-            self._engine.run(drop(str(staged)))
-
-    def _facts(self, arity: int) -> None:
-        bases: dict[str, str | None] = {"observed": None, "negative": None}
-        for kind in bases:
-            raw = self._stages[kind].table(arity)
-            if raw is not None:
-                bases[kind] = _base(kind, arity)
-                self._engine.run(sql.create_base(_base(kind, arity), raw, arity))
-                self._engine.run(drop(raw))
-        if bases["observed"] and bases["negative"]:
-            self.overlap += self._engine.query(sql.overlap(bases["negative"], bases["observed"], arity))["n"][0].as_py()
-        orders = self._orders.get(arity, (identity(arity),))
-        self._engine.run(sql.create_facts(arity, bases["observed"], bases["negative"], orders, self.stride, len(self._names)))
-        self.fact_arities.add(arity)
-
-    def _number_predictions(self, arity: int, offset: int) -> Select:
-        raw = sql.raw_table("predicted", arity)
-        base = _base("predicted", arity)
-        observed = _base("observed", arity) if self._stages["observed"].table(arity) else None
-        self._engine.run(sql.create_prediction_base(base, raw, arity, offset, observed))
-        orders = self._orders.get(arity, (identity(arity),))
-        self._engine.run(sql.create_numbered_predictions(arity, base, orders, self.stride))
-        return sql.model_predictions(raw, arity, base)
-
-
-def _base(kind: str, arity: int) -> str:
-    return name(f"base_{kind}_{arity}")

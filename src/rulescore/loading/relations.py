@@ -14,8 +14,6 @@ from rulescore.language.syntax import Constant, Definition, Term, Variable
 from rulescore.loading.facts import Loaded
 from rulescore.loading.tables import LoadedTable, TableColumn
 from rulescore.logic.formula import NEGATIVE, Relation, RelationColumn
-from rulescore.logic.plan import LiteralName
-from rulescore.logic.refutation import identity
 from rulescore.readers.table_rows import ARROW_TYPES
 from rulescore.sql import facts as sql
 from rulescore.sql.facts import OTHER, TYPES, WHOLE, Position, long_integers, position_types
@@ -49,7 +47,7 @@ def defined_relations(
         terms = definition.fact.terms
         places = [terms.index(term) for term in definition.head.terms]
         columns = {argument(i): replace(picks.columns[argument(place)], column=argument(i)) for i, place in enumerate(places)}
-        literal = loaded.literal(LiteralName(definition.fact.predicate, identity(len(terms)), negative=False))
+        literal = loaded.fact_literal(definition.fact.predicate)
         part = sql.Part(literal, tuple(places), tuple(_among(definition)), tuple(_alike(terms)))
         types = [column.type or ValueType.STRING for column in columns.values()]
         source = fact_table(len(terms)) if len(terms) in loaded.fact_arities else None
@@ -272,4 +270,4 @@ class _RelationBuilder:
         return self._loaded.vocabulary.predicates[predicate].arity
 
     def _literal(self, predicate: str, *, negative: bool = False) -> int:
-        return self._loaded.literal(LiteralName(predicate, identity(self._arity(predicate)), negative))
+        return self._loaded.fact_literal(predicate, negative=negative)

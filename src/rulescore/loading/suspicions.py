@@ -233,9 +233,9 @@ def _meant(engine: Engine, loaded: Loaded, tables: Mapping[str, LoadedTable], pl
         query = sql.values_at(list(_fields(tables, place)), lengths)
     else:
         arity = loaded.vocabulary.predicates[name].arity
-        literal, negative = loaded.predicate_ids[name] * loaded.stride, len(loaded.predicate_ids) * loaded.stride
-        facts = [Position(fact_table(arity), position, [literal, literal + negative])] if arity in loaded.fact_arities else []
-        read = [Position(prediction_table(arity), position, [literal])] if arity in loaded.prediction_arities else []
+        literals = [loaded.fact_literal(name), loaded.fact_literal(name, negative=True)]
+        facts = [Position(fact_table(arity), position, literals)] if arity in loaded.fact_arities else []
+        read = [Position(prediction_table(arity), position, literals[:1])] if arity in loaded.prediction_arities else []
         query = sql.keys_at([*facts, *read], lengths)
     keys = [key for key in engine.query(query)["key"].to_pylist() if not key.startswith(MARKER)]
     return next((other for other in keys if other.casefold() == key.casefold()), None) or Spellings(keys).closest(key)

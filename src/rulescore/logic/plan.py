@@ -129,9 +129,10 @@ class ConditionRow:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rules of one shape and one judge, which we count together."""
+    """Rules of one shape and one judge, which we count together. `text`: the shape as messages write it."""
 
     shape: Shape
+    text: str
     judge: Judge
     bodies: tuple[Body, ...]
     heads: tuple[Head, ...]

@@ -268,7 +268,7 @@ class _GroupBuilder:
         bodies = tuple(Body(tuple(names[literal] for literal in literals), keys) for literals, keys in self._bodies)
         predicates = dict.fromkeys(head.predicate for head in self._heads if head.predicate is not None)
         conditions = _conditions(predicates, ways) if self.judge is Judge.CONDITIONS else ()
-        return Group(self.shape, self.judge, bodies, tuple(self._heads), conditions)
+        return Group(self.shape, shape_text(self.shape), self.judge, bodies, tuple(self._heads), conditions)
 
 
 @dataclass(frozen=True, slots=True)

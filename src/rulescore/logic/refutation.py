@@ -167,13 +167,19 @@ def inverse(order: Order) -> Order:
     return tuple(order.index(position) for position in range(len(order)))
 
 
-def orders_in_use(program: Program) -> dict[int, tuple[Order, ...]]:
+class Orders(dict[int, tuple[Order, ...]]):
     """For each arity, the argument orders in which we look up facts: as written, reversed if there are two arguments, and the
     orders that pairs declare."""
+
+    def __missing__(self, arity: int) -> tuple[Order, ...]:
+        return (identity(arity),)
+
+
+def orders_in_use(declarations: Iterable[Declaration]) -> Orders:
     by_arity: dict[int, list[Order]] = {2: [(0, 1), (1, 0)]}
-    for declaration in program.declarations:
+    for declaration in declarations:
         if isinstance(declaration, IncompatiblePair):
             order = pair_order(declaration.left, declaration.right)
             orders = by_arity.setdefault(len(order), [identity(len(order))])
             orders.extend(o for o in dict.fromkeys((order, inverse(order))) if o not in orders)
-    return {arity: tuple(orders) for arity, orders in by_arity.items()}
+    return Orders({arity: tuple(orders) for arity, orders in by_arity.items()})

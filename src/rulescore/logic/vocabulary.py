@@ -5,14 +5,12 @@ means.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from rulescore.language.syntax import Program, Refuting
-from rulescore.language.trees import attribute_table, used_arities
+from rulescore.language.trees import attribute_table
 from rulescore.logic.problems import DECIDABLE
-from rulescore.setting.model import Setting, SqlRule
 
 _LONGEST_WITH_ONE_SLIP = 8
 _MOST_SLIPS = 2
@@ -134,25 +132,8 @@ class Names:
 
     def _is_of_table(self, name: str) -> bool:
         """Whether a name belongs to a table or to an attribute of a table."""
-        return name in self.tables or attribute_table(name, self.tables) is not None
+        return bool(self.tables) and (name in self.tables or attribute_table(name, self.tables) is not None)
 
     def is_surely_test(self, name: str) -> bool:
         """Whether we know that a name is a test: until the data are loaded, they may have a predicate of that name."""
         return self.vocabulary is not None and self.is_test(name)
-
-    def predicates(self, program: Program) -> dict[str, int]:
-        """The predicates of facts that statements use, with their arity."""
-        return {name: arity for name, arity in used_arities(program).items() if self.is_predicate(name)}
-
-
-def names_of(setting: Setting, program: Program) -> Names:
-    """What the names in rules can mean, as far as we know without the data."""
-    keys = {table.name: table.key for table in setting.tables}
-    return Names(keys, frozenset(function.name for function in setting.functions), defined=frozenset(program.definitions))
-
-
-def mentioned_by(program: Program, sql_rules: Collection[SqlRule] = ()) -> Callable[[str], bool]:
-    """Whether rules or declarations mention a predicate. A rule in SQL does if its text has the name anywhere."""
-    declared = (statement.refuted for statement in program.statements if isinstance(statement, Refuting))
-    named = {name for names in declared for name in names}.union(used_arities(program))
-    return lambda predicate: predicate in named or any(predicate in rule.statement for rule in sql_rules)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from rulescore.counting.parameters import head_literal, oppositions
+from rulescore.counting.parameters import oppositions
 from rulescore.counting.run import named_in_errors
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, InputError
@@ -128,7 +128,7 @@ class _Opponents:
         if rule.head is None:
             return HeadOpponents((), ())
         predicate, arity = rule.head.predicate, rule.head.arity
-        opposed = self._opposed.get(head_literal(self._loaded, predicate), [])
+        opposed = self._opposed.get(self._loaded.fact_literal(predicate), [])
         literals = tuple(self._loaded.literal_name(other, arity) for other in opposed)
         return HeadOpponents(literals, self._refutations.general(predicate))
 
@@ -151,7 +151,7 @@ def estimate(session: Session, most: int, *, asked: bool = False) -> int:
     """How many groundings the contributions of candidates have. All candidates count or, if `asked`, the candidates that answer the
     loaded queries. The statements keep no row, and we stop counting beyond `most`."""
     loaded, engine, total = session.data.loaded, session.engine, 0
-    _ = session.counter  # creates the table of incompatible predicates, which the statements below read
+    _ = session.counted.counter  # creates the table of incompatible predicates, which the statements below read
     for seated in _seated(session, asked=asked):
         with named_in_errors(f"the groundings of candidates, of {_title(session, seated)}"):
             total += int(engine.query(sql.size(loaded, seated.seat, seated.ways, seated.head, asked=asked))["n"][0].as_py() or 0)
@@ -177,7 +177,7 @@ def all_contributions(session: Session, *, asked: bool = False) -> Rows:
     """The contributions of all candidates, or (`asked`) only of candidates that answer the loaded queries. A candidate's
     contribution is the sum of the rows that fit it."""
     engine, loaded = session.engine, session.data.loaded
-    _ = session.counter
+    _ = session.counted.counter
     all_seated = _seated(session, asked=asked)
     width = width_of(loaded)
     parts: list[Rows] = []
@@ -196,8 +196,7 @@ def width_of(loaded: Loaded) -> int:
 def load_queries(session: Session, queries: Sequence[Query]) -> None:
     """Make the table of queries, which the statements for queries read."""
     loaded = session.data.loaded
-    arities = {predicate.name: predicate.arity for predicate in loaded.vocabulary.predicates.values()}
-    rows = {(sql.literal_of(loaded, query.predicate, arities[query.predicate]), query.place, query.constant) for query in queries}
+    rows = {(loaded.fact_literal(query.predicate), query.place, query.constant) for query in queries}
     columns = list(zip(*sorted(rows), strict=True)) or [(), (), ()]
     fields = ("literal", "place", "value")
     session.engine.load(

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from rulescore.arguments.python import AuditOptions, make_setting, takes
 from rulescore.arguments.rule_sources import RulesLike
-from rulescore.counting.parameters import head_literal, oppositions
+from rulescore.counting.parameters import oppositions
 from rulescore.errors import Diagnostic, InputError
 from rulescore.loading.facts import Loaded
 from rulescore.mending.enumeration import (
@@ -222,7 +222,7 @@ def _opposes(session: Session) -> dict[int, tuple[tuple[int, tuple[int, ...]], .
     """For each predicate, the predicates whose facts refute its own, each with the order in which it takes the arguments."""
     loaded = session.data.loaded
     heads, opponents = oppositions(loaded, session.refutations, set(loaded.vocabulary.predicates))
-    by_literal = {head_literal(loaded, predicate.name): predicate for predicate in loaded.vocabulary.predicates.values()}
+    by_literal = {loaded.fact_literal(predicate.name): predicate for predicate in loaded.vocabulary.predicates.values()}
     refuting: dict[int, dict[tuple[int, tuple[int, ...]], None]] = {}
     for head, opponent in zip(heads.to_pylist(), opponents.to_pylist(), strict=True):
         predicate = by_literal[head]

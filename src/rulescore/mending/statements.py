@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from rulescore.loading.facts import Loaded
 from rulescore.logic.normal import Bound, Fixed, Free, PatternAtom, Slot
-from rulescore.logic.plan import LiteralName
-from rulescore.logic.refutation import identity
 from rulescore.mending.ways import Seat, Way
 from rulescore.sql.horn.evidence import OPPOSES
 from rulescore.sql.query import Query, Row, Select, alias, exists, row, select, union_all
@@ -19,10 +17,6 @@ QUERIES = name("asked_queries")
 
 def number_of(loaded: Loaded, slot: Fixed) -> int:
     return loaded.constant_ids[slot.key]
-
-
-def literal_of(loaded: Loaded, predicate: str, arity: int) -> int:
-    return loaded.literal(LiteralName(predicate, identity(arity)))
 
 
 @dataclass(slots=True)
@@ -71,11 +65,11 @@ def _joined(loaded: Loaded, way: Way, head: PatternAtom | None) -> _Join:
     join = _Join(loaded)
     for index, atom in enumerate(way.facts):
         fact = row(fact_table(atom.arity), f"f{index}")
-        join.add(fact, [fact.literal == literal_of(loaded, atom.predicate, atom.arity), *join.fit(fact, atom.slots)])
+        join.add(fact, [fact.literal == loaded.fact_literal(atom.predicate), *join.fit(fact, atom.slots)])
     if way.opposed is not None and head is not None:
         fact, o = row(fact_table(head.arity), "g"), row(OPPOSES, "o")
         join.add(fact, join.fit(fact, way.opposed.slots))
-        join.add(o, [o.l0 == fact.literal, o.head == literal_of(loaded, head.predicate, head.arity)])
+        join.add(o, [o.l0 == fact.literal, o.head == loaded.fact_literal(head.predicate)])
     closed = [(left, right) for left, right in way.apart if not way.is_open(left) and not way.is_open(right)]
     join.query = join.query.where(*(join.value(left) != join.value(right) for left, right in closed))
     return join
@@ -87,7 +81,7 @@ def _joins(loaded: Loaded, seat: Seat, way: Way, head: PatternAtom | None, *, as
     rows with open classes stay."""
     if not asked or seat.opened(way):
         return [_joined(loaded, way, head)]
-    literal = literal_of(loaded, seat.candidate.predicate, seat.candidate.arity)
+    literal = loaded.fact_literal(seat.candidate.predicate)
     joins: list[_Join] = []
     for place in range(seat.candidate.arity):
         join = _joined(loaded, way, head)
@@ -241,7 +235,7 @@ def counted(
     grouped = select(**values, **{count: value.big() for count, value in sums.items()}).from_(e)
     variable = [values[argument(i)] for i, slot in enumerate(seat.candidate.slots) if isinstance(slot, Bound)]
     grouped = grouped.group_by(*variable) if variable else grouped.having(count_rows() > 0)
-    c, literal = alias("c"), literal_of(loaded, seat.candidate.predicate, arity)
+    c, literal = alias("c"), loaded.fact_literal(seat.candidate.predicate)
     query = select("*").from_(grouped.as_("c"))
     if arity in loaded.fact_arities:
         f = row(fact_table(arity), "f")
@@ -264,5 +258,5 @@ def _argument(loaded: Loaded, seat: Seat, slot: Slot, e: Row) -> Sql:
 def reflexive_facts(loaded: Loaded, predicate: str) -> Select:
     """How many facts of a predicate say something of one constant and itself."""
     f = row(fact_table(2), "f")
-    same = [f.literal == literal_of(loaded, predicate, 2), f.a0 == f.a1]
+    same = [f.literal == loaded.fact_literal(predicate), f.a0 == f.a1]
     return select(n=count_rows()).from_(f).where(*same)

@@ -18,9 +18,9 @@ from rulescore.errors import Diagnostic, InputError, Place, Source
 from rulescore.language.printer import print_program, rule_names
 from rulescore.language.syntax import Atom, Program, Rule
 from rulescore.language.trees import atoms_in
+from rulescore.logic.rules import read
 from rulescore.readers.row_streams import WrittenCell, refuse_unknown, text_rows
 from rulescore.scoring.results import Counts
-from rulescore.session.opening import read
 from rulescore.session.session import Session
 from rulescore.setting.model import HiddenIds, KeyedTable, ModelPredictions, RowStream, Setting, TablePredictions
 

@@ -11,8 +11,7 @@ import pyarrow as pa
 from rulescore.language.terms import write_value
 from rulescore.reporting.listing import CellKind, Column, Filled, Listing, counted, filled
 from rulescore.reporting.violations import ViolationTable, typed
-from rulescore.scoring.dirt import Dirty, DirtyBy
-from rulescore.scoring.dirt_changes import Change, PlaceChange, RuleChange
+from rulescore.scoring.dirt import Change, Dirty, DirtyBy, PlaceChange, RuleChange
 
 _TITLES = {
     DirtyBy.ROW: "Rows that break rules",

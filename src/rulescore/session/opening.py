@@ -6,22 +6,17 @@ and raise them together before the first step that cannot run with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 
+from rulescore.counting.counted import Counted
 from rulescore.counting.evidence import Evidence
 from rulescore.counting.formulas import Formulas, resolve
 from rulescore.counting.sql_rules import SqlRules, refuse_clashes, refuse_other_statements
 from rulescore.engines.base import Engine, connect, purpose, warn_of_too_little_room
-from rulescore.errors import Diagnostic, InputError, Severity, are_errors, meant
-from rulescore.language.column_checks import MATCHES, matches
-from rulescore.language.printer import rule_names
-from rulescore.language.reading import read_rules
-from rulescore.language.rule_formats import TableName
-from rulescore.language.shape_tests import OF_KINDS, TEST_NAMES, shape_tests
-from rulescore.language.syntax import ExtractIncompatible, Program, Rule
-from rulescore.language.trees import constant_keys, named_in, used_attributes
+from rulescore.errors import Diagnostic, InputError, Severity, are_errors
+from rulescore.language.syntax import Program, Rule
 from rulescore.loading.facts import Loaded, StagedFacts, load
 from rulescore.loading.stored import read_natively, refuse_unable
 from rulescore.loading.suspicions import counted_arguments, data_problems, literal_types, misplaced_constants, shown_pairs
@@ -29,20 +24,18 @@ from rulescore.loading.table_values import Inference
 from rulescore.loading.tables import LoadedTable, load_tables
 from rulescore.logic import checks
 from rulescore.logic import horn as conventions
-from rulescore.logic.checks import self_refuting, tautologies, with_themselves
-from rulescore.logic.described import described_rules
-from rulescore.logic.horn import distinct_variables, horn_program, opposed_both_ways, refutations
+from rulescore.logic.horn import horn_program, refutations
 from rulescore.logic.planner import plan_program
-from rulescore.logic.refutable import Concerned, Refuters, concerned, head_predicates, offers, unrefutable_rules
-from rulescore.logic.refutation import Declared, declared_in, orders_in_use
-from rulescore.logic.vocabulary import Names, mentioned_by, names_of
+from rulescore.logic.refutable import Concerned, concerned, head_predicates, offers, unrefutable_rules
+from rulescore.logic.refutation import Declared, declared_in
+from rulescore.logic.rules import RulesRead, check_scoring, exempt_rules, is_marked, mark_unrefutable, read, wanted_by
+from rulescore.logic.vocabulary import Names
 from rulescore.published.layout import expanded
 from rulescore.published.statements import PredicateTable
 from rulescore.readers.inputs import Inputs
-from rulescore.readers.rdf import surroundings
 from rulescore.scoring.results import RuleInfo
-from rulescore.setting.choices import Convention, Role
-from rulescore.setting.model import FactStream, Function, PublishedFacts, Setting, SqlRule
+from rulescore.setting.choices import Role
+from rulescore.setting.model import PublishedFacts, Setting, SqlRule
 from rulescore.sql.sql_rules import relations_named, words
 from rulescore.waiting import planning_within
 
@@ -50,32 +43,6 @@ _MOST_SUGGESTIONS = 10
 
 Pair = tuple[str, str]
 """Two predicates that share no tuple of the data."""
-
-
-@dataclass(frozen=True, slots=True)
-class RulesRead:
-    """The rules, before we know the data. `names`: of the rules of the program. `infos`: the rules of the program, then those in
-    SQL. `warnings` come from reading. `foreign`: whether some rules are another tool's."""
-
-    program: Program
-    names: tuple[str, ...]
-    infos: tuple[RuleInfo, ...]
-    warnings: tuple[Diagnostic, ...]
-    foreign: bool
-
-    @property
-    def titles(self) -> list[str]:
-        """The names of rules in messages."""
-        return [f"rule `{rule.name}` ({rule.place})" for rule in self.infos]
-
-    @property
-    def named(self) -> list[tuple[str, Rule]]:
-        return list(zip(self.names, self.program.rules, strict=True))
-
-    @property
-    def extracts(self) -> bool:
-        """Whether the rules say `extract incompatible`: take incompatible pairs from the data."""
-        return any(isinstance(statement, ExtractIncompatible) for statement in self.program.statements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +58,6 @@ class DataLoaded:
     known: Names
     horn: Program
     horn_rules: frozenset[int]
-
-    @property
-    def keys(self) -> dict[str, tuple[str, ...]]:
-        """The key columns of tables."""
-        return {name: table.key for name, table in self.tables.items()}
 
 
 class Opened:
@@ -121,11 +83,11 @@ class Opened:
             self.setting = data.setting
             self.inputs.refuse_changed()
             with planning_within(setting.engine.timeout):
-                problems = check(engine, rules, data)
+                options, problems = data.setting.scoring, check(engine, rules, data)
                 # We sort in this process, so the engine must be able to send us the values of rows.
                 self.formulas = Formulas(engine, data.setting, rules.titles, sorted_plans and engine.capabilities.fetches_rows)
                 sound = not are_errors(problems)
-                self.evidence = Evidence(engine, data.loaded, marked=sound and is_marked(rules, data))
+                self.evidence = Evidence(engine, data.loaded, marked=sound and is_marked(rules, options, data.loaded.vocabulary))
                 self.extracted = self.evidence.never_together() if sound and rules.extracts else []
                 self.declared = declared_in(rules.program, data.loaded.vocabulary, self.extracted, data.known.functions)
                 known = set(problems)
@@ -136,15 +98,28 @@ class Opened:
                         problems += self.sql_rules.prepare(self.formulas.schema, data.loaded.vocabulary.predicates)
                 raise_errors(problems)
                 self.refutations = refutations(self.declared, data.loaded.vocabulary, data.known.is_predicate)
-                problems = [*problems, *check_scoring(rules, data, self.declared)]
+                problems = [*problems, *check_scoring(rules, options, self.declared, data.horn_rules)]
                 raise_errors(problems)
-                self.rules = mark_unrefutable(rules, data, self.declared)
+                self.rules = mark_unrefutable(rules, self.declared, data.known)
                 self.exempt = exempt_rules(self.rules, rules.program)
                 none = len(self.exempt) == len(self.rules)
                 self.offered = offer(engine, data, self.evidence, self.exempt) if rules.foreign and none else ()
                 problems += [unrefutable_rules(self.exempt, len(self.rules), self.offered)] if self.exempt else []
                 self.concerned = measured(rules, data, self.sql_rules, self.rules, self.declared)
                 self.plan = plan_program(rules.program, data.horn_rules, self.refutations)
+                self.counted = Counted(
+                    engine,
+                    data.loaded,
+                    self.rules,
+                    rules.titles,
+                    data.setting.scoring,
+                    self.plan,
+                    self.refutations,
+                    self.evidence,
+                    self.formulas,
+                    self.sql_rules,
+                    self.concerned,
+                )
                 self.warnings = (*rules.warnings, *problems)
         except BaseException:
             engine.close()
@@ -155,16 +130,6 @@ class Opened:
         """A warning that lists the extracted pairs. A user who writes `extract incompatible` expects pairs, so only `check` and
         `audit`, which judge rules, list them."""
         return list(shown_pairs(self.extracted))
-
-
-def read(setting: Setting) -> RulesRead:
-    """Read the rules, which needs no data."""
-    tables = [TableName(table.name, table.key) for table in setting.tables]
-    predicted = [source for model in setting.predictions for source in model.streams]
-    rules = read_rules(setting.rules, tables, partial(surroundings, setting.observed, predicted))
-    names = tuple(rule_names(rules.program))
-    infos = described_rules(rules.program, names, setting.scoring, setting.sql_rules)
-    return RulesRead(rules.program, names, infos, tuple(rules.told), rules.foreign)
 
 
 def refuse(engine: Engine, setting: Setting, rules: RulesRead, *, grid: bool) -> None:
@@ -182,16 +147,13 @@ def load_data(engine: Engine, setting: Setting, rules: RulesRead, *, horn: bool)
         setting, published = read_natively(engine, setting), None
         if any(isinstance(facts, PublishedFacts) for facts in setting.observed):
             setting, published = expanded(engine, setting)
-        setting = with_tests(setting, program)
-        known = names_of(setting, program)
-        orders, mentioned = orders_in_use(program), mentioned_by(program, setting.sql_rules)
-        predicates, constants, used = known.predicates(program), constant_keys(program), used_attributes(program, known.tables)
+        setting, known, wanted = wanted_by(setting, program)
         if setting.sql_rules:
-            add_words_of_sql(used, setting.sql_rules)
+            add_words_of_sql(wanted.attributes, setting.sql_rules)
         try:
             staged = StagedFacts(engine, setting)
-            tables = load_tables(engine, setting, used, Inference(program, setting.predictions, staged.of_text))
-            loaded = load(engine, setting, orders, constants, predicates, mentioned, tables, staged)
+            tables = load_tables(engine, setting, wanted.attributes, Inference(program, setting.predictions, staged.of_text))
+            loaded = load(engine, setting, wanted, tables, staged)
         except InputError as error:
             raise InputError([*checks.structure(program, rules.names, known), *error.problems]) from error
     known = replace(known, vocabulary=loaded.vocabulary)
@@ -204,27 +166,6 @@ def add_words_of_sql(used: dict[str, set[str]], sql_rules: Sequence[SqlRule]) ->
     for rule in sql_rules:
         for relation in relations_named(rule.statement) & used.keys():
             used[relation] |= words(rule.statement)
-
-
-def with_tests(setting: Setting, program: Program) -> Setting:
-    """The setting with the tests that checks of columns and shapes ask for, unless the user registers others of their names."""
-    named = {name for statement in program.statements for name in named_in(statement)}
-    asked = (named & {MATCHES, *TEST_NAMES}) - {function.name for function in setting.functions}
-    if not asked:
-        return setting
-    known = {MATCHES: matches} | shape_tests(_term_kinds(setting) if asked & OF_KINDS else {})
-    return replace(setting, functions=(*setting.functions, *(Function(name, known[name]) for name in sorted(asked))))
-
-
-def _term_kinds(setting: Setting) -> dict[str, frozenset[str]]:
-    """The kinds of constants, as the files of RDF have them. If two terms are one constant, it is of both kinds."""
-    sources = (*setting.observed, *setting.negatives, *(source for model in setting.predictions for source in model.streams))
-    kinds: dict[str, frozenset[str]] = {}
-    for source in sources:
-        if isinstance(source, FactStream) and source.kinds is not None:
-            for key, said in source.kinds().items():
-                kinds[key] = kinds.get(key, frozenset()) | said
-    return kinds
 
 
 def check(engine: Engine, rules: RulesRead, data: DataLoaded) -> list[Diagnostic]:
@@ -248,16 +189,6 @@ def _left_out(loaded: Loaded) -> list[str]:
     ]
 
 
-def is_marked(rules: RulesRead, data: DataLoaded) -> bool:
-    """Whether the evidence distinguishes the literals that one fact has in two argument orders."""
-    if data.setting.scoring.convention is not Convention.APPENDIX:
-        return False
-    # We extract pairs only after numbering the evidence, so we assume that any extracted pair may oppose a head that a reversed
-    # pair opposes.
-    declared = refutations(declared_in(rules.program, data.loaded.vocabulary), data.loaded.vocabulary)
-    return opposed_both_ways(declared) or (rules.extracts and bool(declared.oppositions))
-
-
 def resolve_rules(formulas: Formulas, rules: RulesRead, data: DataLoaded, declared: Declared) -> list[Diagnostic]:
     """Resolve the rules that are not of Horn form. Returns the problems found."""
     horn, every = {id(statement) for statement in data.horn.statements}, rules.program.statements
@@ -266,40 +197,6 @@ def resolve_rules(formulas: Formulas, rules: RulesRead, data: DataLoaded, declar
     others = {number: rule for number, rule in enumerate(rules.program.rules) if number not in data.horn_rules}
     with purpose("resolving the rules"):
         return list(dict.fromkeys(resolve(formulas, others, rules.program.definitions, declared, horn, data.loaded, data.tables)))
-
-
-def check_scoring(rules: RulesRead, data: DataLoaded, declared: Declared) -> Iterator[Diagnostic]:
-    """Finds what is wrong or suspicious about refutations, conventions, weights and kinds."""
-    yield from _option_problems(rules, data.setting)
-    yield from self_refuting(rules.named, declared)
-    yield from tautologies(rules.named)
-    if not distinct_variables(data.setting.scoring):
-        yield from with_themselves(rules.named)
-    yield from conventions.unsuitable(data.setting.scoring, rules.named, declared, data.horn_rules)
-
-
-def _option_problems(rules: RulesRead, setting: Setting) -> Iterator[Diagnostic]:
-    names = {rule.name for rule in rules.infos}
-    for what, by_rule in (("weight", setting.scoring.weights), ("kind", setting.scoring.kinds)):
-        for number, name in enumerate(name for name in by_rule if name not in names):
-            # We search for similar names only a few times: a search takes long, and a user with many wrong names probably gave the
-            # wrong file.
-            helps = meant(name, names) if number < _MOST_SUGGESTIONS else ()
-            yield Diagnostic("E261", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
-
-
-def mark_unrefutable(rules: RulesRead, data: DataLoaded, declared: Declared) -> tuple[RuleInfo, ...]:
-    """The rules, each marked if no declaration could refute it. A rule in SQL decides itself what refutes it."""
-    refuters = Refuters(declared, data.known.is_test, data.keys)
-    exempt = [not refuters.could_refute(rule.head) for rule in rules.program.rules] + [False] * len(data.setting.sql_rules)
-    return tuple(
-        replace(rule, unrefutable=True) if is_exempt else rule for rule, is_exempt in zip(rules.infos, exempt, strict=True)
-    )
-
-
-def exempt_rules(rules: Sequence[RuleInfo], program: Program) -> list[tuple[str, Rule]]:
-    """The rules that no declaration could refute, with their names."""
-    return [(info.name, rule) for info, rule in zip(rules, program.rules, strict=False) if info.unrefutable]
 
 
 def measured(rules: RulesRead, data: DataLoaded, sql_rules: SqlRules, marked: Sequence[RuleInfo], declared: Declared) -> Concerned:
@@ -311,7 +208,7 @@ def measured(rules: RulesRead, data: DataLoaded, sql_rules: SqlRules, marked: Se
         program.rules,
         [rule.unrefutable for rule in marked[: len(program.rules)]],
         declared,
-        keys=data.keys,
+        keys=data.known.tables,
         targets={name: definition.fact.predicate for name, definition in program.definitions.items() if not definition.chained}
         | {f"{table.name}.{attribute}": table.predicate for table in tables for attribute in table.from_target},
         in_sql=in_sql | {table.predicate for table in tables if table.name in in_sql},

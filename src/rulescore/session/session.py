@@ -10,8 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import pyarrow as pa
-
+from rulescore.counting.counted import AllCounts
 from rulescore.counting.explain import (
     ShapeExplanation,
     explain,
@@ -20,7 +19,7 @@ from rulescore.counting.explain import (
     rule_statement,
 )
 from rulescore.counting.formulas import tolerance_grid
-from rulescore.counting.run import brought_contributions, findings_of, write_contributions
+from rulescore.counting.run import write_contributions
 from rulescore.errors import Diagnostic, InputError
 from rulescore.language.reading import RuleSource
 from rulescore.language.syntax import Rule
@@ -30,23 +29,20 @@ from rulescore.logic.normal import normal_rule
 from rulescore.logic.refutable import WHAT_TO_DECLARE, what_is_exempt
 from rulescore.published.statements import DIALECT as PUBLISHED_DIALECT
 from rulescore.published.statements import PublishedQuery, predicate_tables, published_queries
-from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation, ModelAccuracy, RightPredictions
+from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation, ModelAccuracy
 from rulescore.scoring.labels import Labels
 from rulescore.scoring.pairs import PairCount
 from rulescore.scoring.results import (
-    Counts,
     DataSummary,
     GridRow,
     PredictionCounts,
-    PredictionFindings,
-    RuleKind,
     RuleResult,
     Run,
     TableCounts,
     Tolerance,
     run_of,
 )
-from rulescore.scoring.score import broken_hard_rules, few_cases, kind_of, score, unmeasured_models, violated_denials
+from rulescore.scoring.score import broken_hard_rules, few_cases, score, unmeasured_models, violated_denials
 from rulescore.session.opening import raise_errors
 from rulescore.session.violating import Violating
 from rulescore.setting.choices import Convention
@@ -119,19 +115,19 @@ class Session(Violating):
         """
         if self.data.loaded.models:
             self.refuse_unrefutable()
-        dataset, models = self._dataset_counts(), self._model_counts()
-        needs = self.setting.scoring.hard_needs
-        kinds = (kind_of(rule, counts, needs)[0] for rule, counts in zip(self.rules, dataset, strict=True))
-        hard = [number for number, kind in enumerate(kinds) if kind is RuleKind.HARD]
-        findings = findings_of(self.engine, self.data.loaded, self.concerned, hard)
-        wanted = self.engine.capabilities.fetches_rows if contributions is None else contributions
-        brought = brought_contributions(self.engine, self.data.loaded, self._rule_names) if wanted else None
-        evaluation = self._evaluation(dataset, models, brought, findings)
-        return replace(evaluation, right_results=self._right(hard)) if evaluation.accuracy_results and hard else evaluation
+        fetched = self.engine.capabilities.fetches_rows if contributions is None else contributions
+        counts = self.counted.all(contributions=fetched)
+        evaluation = self._evaluation(counts)
+        if not evaluation.accuracy_results or not counts.hard:
+            return evaluation
+        from rulescore.accuracy.reading import right_predictions
+
+        right = right_predictions(self.inputs.setting, self.counted.violating(counts.hard))
+        return replace(evaluation, right_results=right)
 
     def audit(self) -> Evaluation:
         """Count every rule in the data alone."""
-        evaluation = self._evaluation(self._dataset_counts(), {}, CONTRIBUTIONS_SCHEMA.empty_table(), {})
+        evaluation = self._evaluation(AllCounts(self.counted.over_the_data(), {}, [], {}, CONTRIBUTIONS_SCHEMA.empty_table()))
         return replace(evaluation, warnings=(*evaluation.warnings, *self.told_pairs))
 
     def write_contributions(self, path: Path) -> None:
@@ -140,7 +136,7 @@ class Session(Violating):
         Args:
             path: A Parquet file or, if the engine itself writes, a folder of files.
         """
-        write_contributions(self.engine, self.data.loaded, self._rule_names, path)
+        write_contributions(self.engine, self.data.loaded, self.counted.names, path)
 
     def tolerance_grid(self, limits: Sequence[Tolerance]) -> list[GridRow]:
         """Count every rule that limits a distance within groups, for several tolerances.
@@ -157,7 +153,7 @@ class Session(Violating):
     def explain(self) -> list[ShapeExplanation]:
         """Show shapes, statements and estimated groundings. Counts nothing."""
         texts = [rule.text for rule in self.rules]
-        return [*explain(self.counter), *explain_formulas(self.formulas, texts), *self.sql_rules.explained()]
+        return [*explain(self.counted.counter), *explain_formulas(self.formulas, texts), *self.sql_rules.explained()]
 
     def statement(self, rule_name: str) -> str:
         """Write the statement that counts one rule over the data, alone and readable.
@@ -170,7 +166,7 @@ class Session(Violating):
             return self.sql_rules.statement(number)
         if number not in self.data.horn_rules:
             return formula_statement(self.formulas, number)
-        return rule_statement(self.counter, self.refutations, normal_rule(self.program.rules[number]))
+        return rule_statement(self.counted.counter, self.refutations, normal_rule(self.program.rules[number]))
 
     def plan_of(self, statement: str) -> str:
         """Ask the engine for its own plan.
@@ -228,16 +224,12 @@ class Session(Violating):
             others = [warning for warning in self.warnings if warning.code != "W211"]
             raise InputError([_nothing_refutable(exempt, self.offered), *others])
 
-    def _evaluation(
-        self,
-        dataset: list[Counts],
-        models: dict[str, list[Counts]],
-        contributions: pa.Table | None,
-        findings: Mapping[str, PredictionFindings],
-    ) -> Evaluation:
-        rule_results, model_results = score(
-            self.rules, dataset, models, self.data.loaded.predictions, findings, self.setting.scoring.hard_needs
-        )
+    def _evaluation(self, counts: AllCounts) -> Evaluation:
+        # The run has the digests of what was read, the truth included.
+        accuracies = self._accuracies() if counts.models else ()
+        run = self._run()
+        needs, predictions = self.setting.scoring.hard_needs, self.data.loaded.predictions
+        rule_results, model_results = score(self.rules, counts.dataset, counts.models, predictions, counts.findings, needs)
         suspicions = (
             *violated_denials(rule_results),
             *broken_hard_rules(rule_results),
@@ -250,9 +242,9 @@ class Session(Violating):
             model_results=model_results,
             summary=self.summary,
             warnings=(*self.warnings, *suspicions),
-            contributions_table=contributions,
-            accuracy_results=self._accuracies() if models else (),
-            run=self._run(),
+            contributions_table=counts.contributions,
+            accuracy_results=accuracies,
+            run=run,
             labels=self.labels,
         )
 
@@ -262,12 +254,6 @@ class Session(Violating):
         from rulescore.accuracy.reading import accuracies
 
         return accuracies(self.inputs.setting)
-
-    def _right(self, hard: Sequence[int]) -> tuple[RightPredictions, ...]:
-        """How many predictions are right: among the predictions that violate a hard rule, and among the others."""
-        from rulescore.accuracy.reading import right_predictions
-
-        return right_predictions(self.inputs.setting, self._violating(hard))
 
     def _run(self) -> Run:
         rules = Counter(rule.span.source.name for rule in self.program.rules if rule.span)

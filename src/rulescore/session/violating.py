@@ -7,18 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 
 from rulescore.counting import run
 from rulescore.counting.listing import Asked, Finder, Predicted, RuleListing, shares
 from rulescore.counting.listing_counts import ViolationCounter
 from rulescore.counting.listing_formulas import FormulaListing
 from rulescore.counting.listing_horn import HornListing, alike
+from rulescore.counting.listing_rows import cells_of_violations
 from rulescore.engines.base import purpose
 from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.language.printer import print_atom, print_condition
 from rulescore.language.syntax import Atom, Constant, Falsity, Head, Refuting
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.tolerances import with_tolerance
+from rulescore.scoring.dirt import Cells, Dirty, DirtyBy, counted_by
 from rulescore.scoring.violation import (
     CountedBy,
     CountedViolations,
@@ -29,7 +32,7 @@ from rulescore.scoring.violation import (
     Violation,
     Violations,
 )
-from rulescore.session.counted import Counted
+from rulescore.session.opening import Opened
 from rulescore.sql.horn.listing import contributions_of, makers_of, refuted_counts
 from rulescore.sql.results import judged_predictions, judgements
 from rulescore.sql.words import arguments
@@ -40,7 +43,7 @@ _MOST_EXPLAINED = 1000
 """How many groundings that explain a prediction we list at most."""
 
 
-class Violating(Counted):
+class Violating(Opened):
     """Finds violations, and the contributions of one prediction."""
 
     @cached_property
@@ -54,7 +57,7 @@ class Violating(Counted):
 
     @cached_property
     def _finder(self) -> Finder:
-        named = zip(self._rule_names, self.program.rules, strict=False)  # rules in SQL come last
+        named = zip(self.counted.names, self.program.rules, strict=False)  # rules in SQL come last
         about = {name: rule for name, rule in named if rule.about is not None}
         return Finder(self.engine, self.data.loaded.models, self._listing, self._predicted.facts, about)
 
@@ -94,14 +97,14 @@ class Violating(Counted):
         """At most so many violations: all, or some of every rule and model, drawn at random. `models`: None for violations in
         the data. `rules`: only of these; the total counts all."""
         asked = self._asked(models, None)
-        counts = self._counts(range(len(self._rule_names)), asked, every=True)
-        of_rules = set(self._rule_names if rules is None else rules)
-        wanted = shares({key: n for key, n in counts.items() if self._rule_names[key[0]] in of_rules}, most)
+        counts = self._counts(range(len(self.counted.names)), asked, every=True)
+        of_rules = set(self.counted.names if rules is None else rules)
+        wanted = shares({key: n for key, n in counts.items() if self.counted.names[key[0]] in of_rules}, most)
         rows: list[Violation] = []
         for together in self._listed_together(list(dict.fromkeys(rule for rule, _ in wanted)), counts):
             with self._listing_of(together) as listing:
                 rows += self._finder.drawn(listing, together, asked, wanted, seed)
-        places = {name: place for place, name in enumerate(self._rule_names)}
+        places = {name: place for place, name in enumerate(self.counted.names)}
         rows.sort(key=lambda row: places[row.rule])
         return Violations(sum(counts.values()), rows, None, self._named(counts), self.prediction_keys)
 
@@ -128,7 +131,9 @@ class Violating(Counted):
         """How many violations there are of each rule, predicate, refuter, entity or prediction, the most first."""
         rules, asked = self._rule_numbers(rule), self._asked(model, None)
         counts = self._counts(rules, asked, every=True)
-        counter = ViolationCounter(self._finder, self.counter, self._rule_names, counts, self.prediction_keys, self._heads)
+        counter = ViolationCounter(
+            self._finder, self.counted.counter, self.counted.names, counts, self.prediction_keys, self._heads
+        )
         return counter.by(CountedBy(by), rules, asked)
 
     @property
@@ -147,7 +152,7 @@ class Violating(Counted):
             for head, ways in by_head.items()
             if extracted[head]
         }
-        return {name: by_head.get(head or "", ()) for name, head in zip(self._rule_names, self._heads, strict=True)}
+        return {name: by_head.get(head or "", ()) for name, head in zip(self.counted.names, self._heads, strict=True)}
 
     @cached_property
     def _heads(self) -> list[str | None]:
@@ -165,9 +170,9 @@ class Violating(Counted):
             self._model_number(model)
             helps = (f"it is predicted by {', '.join(f'`{model}`' for model in models)}",)
             raise InputError(Diagnostic("E262", f"`{model}` does not predict it", helps=helps))
-        self._contribute()
+        self.counted.contribute()
         rows = self.engine.query(contributions_of(number)).to_pylist()
-        counts = {self._rule_names[row["rule"]]: (row["confirmed"], row["refuted"], row["evaluable"]) for row in rows}
+        counts = {self.counted.names[row["rule"]]: (row["confirmed"], row["refuted"], row["evaluable"]) for row in rows}
         asked = Asked((makers[0],), number)
         broken = {row["rule"]: row["refuted"] for row in rows if row["refuted"]}
         met = {row["rule"]: row["confirmed"] for row in rows if row["confirmed"] and not row["refuted"]}
@@ -181,7 +186,7 @@ class Violating(Counted):
 
     def judged_predictions(self) -> Iterator[JudgedPrediction]:
         """Every prediction of every model, with the rules that it breaks and meets, by their numbers."""
-        self._contribute()
+        self.counted.contribute()
         rows: dict[int, list[tuple[int, int, int]]] = {}
         for row in self.engine.query(judgements()).to_pylist() if self.data.loaded.predicted else ():
             rows.setdefault(row["prediction"], []).append((row["rule"], row["confirmed"], row["refuted"]))
@@ -199,6 +204,19 @@ class Violating(Counted):
                     tuple(rule for rule, _, refuted in counts if refuted),
                     tuple(rule for rule, confirmed, refuted in counts if confirmed and not refuted),
                 )
+
+    def dirt(self, by: DirtyBy, rule: str | None = None) -> list[Dirty]:
+        """The rows, cells or groups of rows that violations of one rule, or of all, name. Rules in SQL name no rows. The session
+        must count every rule as a formula (`horn=False`): these know which rows their atoms are about."""
+        wanted = self._rule_numbers(rule)
+        named = (self._cells(number) for number in wanted if number < len(self.program.rules))
+        return counted_by(by, chain.from_iterable(named))
+
+    def _cells(self, number: int) -> Iterator[tuple[str, Cells]]:
+        name = self.counted.names[number]
+        with purpose(f"listing the rows of rule `{name}`"):
+            context = self.formulas.context(number, predictions=False)
+            yield from ((name, cells) for cells in cells_of_violations(self.engine, context))
 
     def unlinked_names(self) -> dict[str, str | None]:
         """The keys in predictions that do not occur in the data, with the key that was probably meant."""
@@ -227,10 +245,10 @@ class Violating(Counted):
         return Asked(numbers, self._predicted.number(prediction))
 
     def _rule_numbers(self, name: str | None) -> Sequence[int]:
-        return range(len(self._rule_names)) if name is None else [self._rule_number(name)]
+        return range(len(self.counted.names)) if name is None else [self._rule_number(name)]
 
     def _rule_number(self, name: str) -> int:
-        return _number_of("rule", name, self._rule_names)
+        return _number_of("rule", name, self.counted.names)
 
     def _model_number(self, name: str) -> int:
         return _number_of("model", name, self.data.loaded.models)
@@ -244,18 +262,18 @@ class Violating(Counted):
 
     def _named(self, counts: Mapping[tuple[int, int | None], int]) -> dict[tuple[str, str | None], int]:
         models = self.data.loaded.models
-        return {(self._rule_names[rule], None if model is None else models[model]): n for (rule, model), n in counts.items()}
+        return {(self.counted.names[rule], None if model is None else models[model]): n for (rule, model), n in counts.items()}
 
     def _counts(self, rules: Sequence[int], asked: Asked, *, every: bool) -> dict[tuple[int, int | None], int]:
         """How many violations each rule and model has: from the counts of all rules or, without `every`, by a query a rule."""
         if not every:
             return {(rule, model): n for rule in rules for model, n in self._finder.count(rule, asked).items()}
         if asked.models is None:
-            dataset = self._dataset_counts()
+            dataset = self.counted.over_the_data()
             return {(rule, None): dataset[rule].refuted for rule in rules if dataset[rule].refuted}
         if not self.data.loaded.predicted:
             return {}
-        self._contribute()
+        self.counted.contribute()
         rows = self.engine.query(refuted_counts(asked.prediction)).to_pylist()
         counts = {(row["rule"], row["model"]): int(row["n"]) for row in rows if row["n"]}
         return {key: counts[key] for rule in rules for model in asked.models if (key := (rule, model)) in counts}
@@ -271,7 +289,7 @@ class Violating(Counted):
 
     @contextmanager
     def _listing(self, index: int) -> Iterator[RuleListing]:
-        with purpose(f"listing rule `{self._rule_names[index]}`"):
+        with purpose(f"listing rule `{self.counted.names[index]}`"):
             if index in self._open:
                 yield self._open[index]
                 return
@@ -285,15 +303,15 @@ class Violating(Counted):
         if index >= len(self.program.rules):
             yield self.sql_rules.listing(index)
             return
-        name, rule = self._rule_names[index], self.program.rules[index]
+        name, rule = self.counted.names[index], self.program.rules[index]
         if index not in self.data.horn_rules:
             if index in self.formulas.tolerances:
                 rule = with_tolerance(rule, self.formulas.tolerances[index])
             yield FormulaListing(self.formulas, index, name, rule)
             return
-        counter = self._unprepared
+        counter = self.counted.unprepared
         with self.engine.scratch_tables():
-            normal = {number: (self._rule_names[number], normal_rule(self.program.rules[number])) for number in rules}
+            normal = {number: (self.counted.names[number], normal_rule(self.program.rules[number])) for number in rules}
             listing = HornListing(counter, self.refutations, normal)
             try:
                 yield listing

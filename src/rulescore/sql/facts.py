@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rulescore.logic.refutation import Order, inverse
-from rulescore.sql.query import Create, Query, Row, Select, create, exists, row, same, select, union_all, view
+from rulescore.logic.refutation import Order, Orders
+from rulescore.sql.query import Create, Query, Row, Select, create, drop, exists, row, same, select, union_all, view
 from rulescore.sql.values import NUMBER, constant_in, digits, is_fraction, is_no_integer, key, length, type_letter, typed_text, word
 from rulescore.sql.words import (
     Sql,
@@ -34,6 +34,10 @@ MODEL_PREDICTION = name("answer")
 
 def raw_table(kind: str, arity: int) -> str:
     return name(f"raw_{kind}_{arity}")
+
+
+def base_table(kind: str, arity: int) -> str:
+    return name(f"base_{kind}_{arity}")
 
 
 def raw_counts(tables: Sequence[str]) -> Query:
@@ -93,18 +97,42 @@ def _in_order(
 ) -> Select:
     """Rows of a base table with their arguments reordered, so `predicate(a[order[0]], …)` is the fact; `index` is the order's.
     `beyond` is added to the literal."""
-    b, turned = row(source, "b"), inverse(order)
+    b = row(source, "b")
     literal = b.predicate * stride + index
-    values = (b[argument(turned[i])].named(argument(i)) for i in range(arity))
+    values = (b[argument(order.index(i))].named(argument(i)) for i in range(arity))
     return select(*b[extra], (literal + beyond if beyond else literal).integer().named("literal"), *values).from_(b)
 
 
-def create_base(target: str, raw: str, arity: int) -> Create:
-    """Distinct facts of one arity, in the order written."""
-    return create(target, encoded(raw, arity).distinct())
+def numbering(
+    arities_of: Mapping[str, Sequence[int]],
+    predicted_rows: Mapping[int, int],
+    orders: Orders,
+    stride: int,
+    predicates: int,
+    in_tables: Sequence[Select],
+    offset: int,
+) -> Iterator[Create | exp.Drop]:
+    """The statements that number staged facts of these kinds and arities, and note which model predicts what. `in_tables`: what
+    models predict for tables. These predictions are numbered already, and predicted facts get the numbers from `offset` on."""
+    for arity in sorted({*arities_of["observed"], *arities_of["negative"]}):
+        bases = {kind: base_table(kind, arity) for kind in ("observed", "negative") if arity in arities_of[kind]}
+        for kind, base in bases.items():
+            # Distinct facts, in the order written.
+            yield create(base, encoded(raw_table(kind, arity), arity).distinct())
+            yield drop(raw_table(kind, arity))
+        yield _create_facts(arity, bases.get("observed"), bases.get("negative"), orders[arity], stride, predicates)
+    predictions = [*in_tables]
+    for arity in arities_of["predicted"]:
+        raw, base = raw_table("predicted", arity), base_table("predicted", arity)
+        yield _create_prediction_base(base, raw, arity, offset, observed=arity in arities_of["observed"])
+        yield _create_numbered_predictions(arity, base, orders[arity], stride)
+        predictions.append(_model_predictions(raw, arity, base))
+        offset += predicted_rows[arity]
+    if predictions:
+        yield create(MODEL_PREDICTION, union_all(predictions))
 
 
-def create_facts(
+def _create_facts(
     arity: int, observed: str | None, negative: str | None, orders: Sequence[Order], stride: int, predicates: int
 ) -> Create:
     """All literals of one arity, sorted: observed facts in every order in use, and negative facts, which have literals of their
@@ -118,20 +146,20 @@ def create_facts(
     return create(fact_table(arity), select(*fields).from_(f).order_by(*fields))
 
 
-def create_prediction_base(target: str, raw: str, arity: int, offset: int, observed: str | None) -> Create:
+def _create_prediction_base(target: str, raw: str, arity: int, offset: int, *, observed: bool) -> Create:
     """Distinct predicted facts of one arity, numbered, and whether each is observed already, and linked."""
     fields = ["predicate", *arguments(arity)]
     linked = when(all_of(*(row(CONSTANT, f"c{i}").linked == 1 for i in range(arity))), 1, 0)
     d = encoded(raw, arity, [linked.named("linked")]).distinct().as_("d")
     predicted = select(numbered(d[fields], offset).named("prediction"), *d[fields], d.linked).from_(d)
-    if observed is None:
+    if not observed:
         return create(target, predicted.select(observed=0))
     # Facts are distinct. `EXISTS` would put all facts into a hash table, and there are far fewer predictions.
-    o = row(observed, "o")
+    o = row(base_table("observed", arity), "o")
     return create(target, predicted.select(observed=when(~o.predicate.is_null(), 1, 0)).left_join(o, *same(o, d, fields)))
 
 
-def create_numbered_predictions(arity: int, base: str, orders: Sequence[Order], stride: int) -> Create:
+def _create_numbered_predictions(arity: int, base: str, orders: Sequence[Order], stride: int) -> Create:
     further = ("prediction", "observed")
     return create(
         # We store binary predictions in both orders, like facts, so a rule that reads them backwards keeps its shape (0006).
@@ -140,7 +168,7 @@ def create_numbered_predictions(arity: int, base: str, orders: Sequence[Order], 
     )
 
 
-def model_predictions(raw: str, arity: int, base: str) -> Select:
+def _model_predictions(raw: str, arity: int, base: str) -> Select:
     """Which model predicted what, with the best score and rank. If a prediction answers several queries, we keep the first in the
     order of texts."""
     e = encoded(raw, arity, row(raw, "r")["model", "score", "rank", "query"]).as_("e")
@@ -150,39 +178,38 @@ def model_predictions(raw: str, arity: int, base: str) -> Select:
     return query.join(b, *same(b, e, ["predicate", *arguments(arity)])).group_by(*keys)
 
 
-def create_model_predictions(parts: Sequence[Query]) -> Create:
-    return create(MODEL_PREDICTION, union_all(parts))
+def summary(arities_of: Mapping[str, Sequence[int]], *, predicted: bool) -> dict[str, Query]:
+    """The statements that count what `numbering` made, by what they count. `predicted`: whether models predict anything."""
+    bases = [(kind, base_table(kind, arity)) for kind, arities in arities_of.items() for arity in arities]
+    both = sorted({*arities_of["observed"]} & {*arities_of["negative"]})
+    raw = [raw_table("predicted", arity) for arity in arities_of["predicted"]]
+    c, x = row(CONSTANT, "c"), row(MODEL_PREDICTION, "x")
+    k = select(mark=type_letter(c.key)).from_(c).as_("k")
+    statements: dict[str, Query] = {"types": select(k.mark, n=count_rows()).from_(k).group_by(k.mark)}
+    if bases:
+        statements["facts"] = union_all([_facts_by_predicate(kind, base) for kind, base in bases])
+    if both:
+        statements["overlaps"] = union_all(list(map(_overlap, both)))
+    if predicted:
+        observed, alone = x.observed.sum().big(), when(x.query.is_null(), 1, 0).sum().big()
+        counts = select(x.model, distinct=count_rows(), already_observed=observed, without_query=alone)
+        statements["models"] = counts.from_(x).group_by(x.model)
+    if raw:
+        # Repeated predictions answer their queries, too.
+        q = union_all([select(r.model, r.query).from_(r) for r in (row(source, "r") for source in raw)]).as_("q")
+        statements["queries"] = select(q.model, queries=q.query.count_distinct().big()).from_(q).group_by(q.model)
+    return statements
 
 
-def model_counts() -> Select:
-    """By model: how many distinct predictions it has, how many of them are observed, and how many have no known query."""
-    x = row(MODEL_PREDICTION, "x")
-    observed, alone = x.observed.sum().big(), when(x.query.is_null(), 1, 0).sum().big()
-    query = select(x.model, distinct=count_rows(), already_observed=observed, without_query=alone)
-    return query.from_(x).group_by(x.model)
+def _facts_by_predicate(kind: str, base: str) -> Select:
+    b = row(base, "b")
+    return select(sql(kind).named("kind"), b.predicate, n=count_rows()).from_(b).group_by(b.predicate)
 
 
-def query_counts(raw: Sequence[str]) -> Select:
-    """By model: how many queries its predictions answer, including repeated predictions."""
-    rows = [row(source, "r") for source in raw]
-    q = union_all([select(r.model, r.query).from_(r) for r in rows]).as_("q")
-    return select(q.model, queries=q.query.count_distinct().big()).from_(q).group_by(q.model)
-
-
-def overlap(negative: str, observed: str, arity: int) -> Select:
+def _overlap(arity: int) -> Select:
     """How many negative facts are also observed."""
-    x, y = row(negative, "x"), row(observed, "y")
+    x, y = row(base_table("negative", arity), "x"), row(base_table("observed", arity), "y")
     return select(n=count_rows()).from_(x).join(y, *same(x, y, ["predicate", *arguments(arity)]))
-
-
-def predicate_counts(bases: Sequence[str]) -> Query:
-    """Rows per base table, by its place among all, and predicate."""
-
-    def counts(place: int, base: str) -> Select:
-        b = row(base, "b")
-        return select(sql(place).named("place"), b.predicate, n=count_rows()).from_(b).group_by(b.predicate)
-
-    return union_all([counts(place, base) for place, base in enumerate(bases)])
 
 
 def constants_by_key(keys: str) -> Select:
@@ -335,13 +362,6 @@ def _constants_at(place: int, position: Position) -> Select:
     f = row(position.source, "f")
     query = select(sql(place).named("place"), f.literal, constant=f[argument(position.number)]).from_(f)
     return query if position.literals is None else query.where(f.literal.is_in(position.literals))
-
-
-def constants_by_type() -> Select:
-    """How many constants there are of each type, by its letter."""
-    c = row(CONSTANT, "c")
-    k = select(mark=type_letter(c.key)).from_(c).as_("k")
-    return select(k.mark, n=count_rows()).from_(k).group_by(k.mark)
 
 
 def relation_table(kind: str, index: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from rulescore.logic.plan import Bound, Free, Group, Parameter, Shape, ShapeSlot, ShapeTest
-from rulescore.logic.refutation import Order, identity
+from rulescore.logic.refutation import Orders
 from rulescore.sql.query import Query, Row, Select, alias, exists, row, same, select, union_all
 from rulescore.sql.words import (
     NULL,
@@ -30,16 +30,13 @@ class HornContext:
     """What the statements of one evaluation have in common."""
 
     stride: int
-    orders: dict[int, tuple[Order, ...]]
+    orders: Orders
     fact_arities: frozenset[int]
     prediction_arities: frozenset[int]
     distinct_variables: bool
     appendix: bool
     ambiguous: bool
     any_observed_prediction: bool
-
-    def orders_of(self, arity: int) -> tuple[Order, ...]:
-        return self.orders.get(arity, (identity(arity),))
 
 
 # Short names for rows that nearly every statement here reads: parameters of a body, and parameters of a head with this body.
@@ -416,7 +413,7 @@ def own_readings(context: HornContext, own: Sql, values: Sequence[Sql], head: Se
         turned = all_of(values[0] == head[1], values[1] == head[0])
         return [(straight, own), (turned, flipped(own, context.stride))]
     readings = []
-    for index, order in enumerate(context.orders_of(arity)):
+    for index, order in enumerate(context.orders[arity]):
         holds = all_of(*(head[order[j]] == values[j] for j in range(arity)))
         readings.append((holds, own + index))
     return readings

@@ -131,7 +131,7 @@ def appendix_rows(
         part = select(*m[columns], opponent=o.l0).from_(m).join(o, o.head == m.head)
         part = part.join(f, f.literal == o.l0, *(f[argument(i)] == value for i, value in enumerate(head)))
         if context.ambiguous:
-            part = part.where(~read_alike_before(context.orders_of(arity), context.stride, head))
+            part = part.where(~read_alike_before(context.orders[arity], context.stride, head))
         parts.append(part)
     for claims in refuters:
         m = claims.as_("m")

@@ -75,14 +75,14 @@ def _measure(options: argparse.Namespace) -> None:
             if options.save:
                 _write("split.json", {**environment(), "load": os.getloadavg()[0], "parts": parts})
             return
-        found = _measured(steps, Path(temporary), options.rounds)
+        found, inputs = _measured(steps, Path(temporary), options.rounds), {step.name: _input_size(step) for step in steps}
     for one in series:
         show(_table(one, found))
     targets = _targets(series, found)
     show_targets(targets)
     if options.save:
         name = "whole.json" if options.extent is Extent.USUAL else f"whole-{options.extent.name.lower()}.json"
-        _write(name, _with_former(name, _kept(graph, series, found, targets)))
+        _write(name, _with_former(name, _kept(graph, series, inputs, found, targets)))
 
 
 def _write(name: str, result: dict[str, object]) -> None:
@@ -254,12 +254,12 @@ def _input_size(step: Step) -> int:
     return sum(path.stat().st_size for path in paths if path.is_file())
 
 
-def _kept(graph: str, series: Sequence[Series], found: Runs, targets: Sequence[Target]) -> dict[str, Any]:
+def _kept(graph: str, series: Sequence[Series], inputs: dict[str, int], found: Runs, targets: Sequence[Target]) -> dict[str, Any]:
     return {
         **environment(),
         "graph": graph,
         "sizes": {step.name: step.size for one in series for step in one.steps if step.copies and one.title in ("facts", "limits")},
-        "inputs": {step.name: _input_size(step) for one in series for step in one.steps},
+        "inputs": inputs,
         "runs": {name: [asdict(one) for one in runs] for name, runs in found.items()},
         "exponents": {one.title: _exponents(one, found) for one in series if one.grows},
         "targets": [{**asdict(target), "met": target.met} for target in targets],

@@ -13,7 +13,8 @@ Result = dict[str, Any]
 
 
 def tables(result: Result) -> str:
-    return "\n\n".join([_runs(result), _growth(result), _targets(result)])
+    growth = [_growth(result)] if result["exponents"] else []
+    return "\n\n".join([_runs(result), *growth, _targets(result)])
 
 
 def _runs(result: Result) -> str:

@@ -38,7 +38,7 @@ def test_facts_that_fit_nowhere_are_told(tmp_path: Path) -> None:
     facts = facts_of(10**13, tmp_path)
     (told,) = warnings(make_setting(facts, {}, RULES), memory_limit="1GB", spill_folder=tmp_path / "spill")
     assert (told.code, told.severity) == ("W369", Severity.WARNING)
-    assert told.message.startswith("the data may need 20,000.0 GB of memory and disk, and there are ")
+    assert told.message.startswith("the data may need 30,000.0 GB of memory and disk, and there are ")
 
 
 def test_facts_that_fit_are_not_told(tmp_path: Path) -> None:

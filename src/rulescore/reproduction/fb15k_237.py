@@ -58,7 +58,7 @@ REASONS = {
         "rulescore reproduce fb15k-237",
     ),
     Cause.UNKNOWN: Reason(
-        "18 rules were published as hard, and the public files give more: these files do not give the published rates; the "
+        "18 rules were published as hard, and the public files give more: no reading of them gives the published rates; the "
         "predictions differ, too",
         f"{_AUDIT} --rate 0..0",
     ),

@@ -72,9 +72,12 @@ def unlinked_names(sources: Sequence[Predictions]) -> Select:
     """For each model, a key in its predictions that does not occur in the data. Also the first such key that the data have in
     another case or type, with the data's key."""
     u = union_all([source.unlinked() for source in sources if isinstance(source, PredictedFacts)]).as_("u")
-    k = row(CONSTANT, "k")
-    query = select(u.model, name=u.key.min(), spelt=when(~k.key.is_null(), u.key).min()).from_(u)
-    return query.left_join(k, word(u.key).lower() == word(k.key).lower(), k.linked == 1).group_by(u.model)
+    o = row(CONSTANT, "o")
+    # Spark would turn the letters of both sides again and again while it sorts them for the join.
+    n = select(u.model, u.key, turned=word(u.key).lower()).from_(u).as_("n")
+    k = select(o.key, turned=word(o.key).lower()).from_(o).where(o.linked == 1).as_("k")
+    query = select(n.model, name=n.key.min(), spelt=when(~k.key.is_null(), n.key).min()).from_(n)
+    return query.left_join(k, n.turned == k.turned).group_by(n.model)
 
 
 def alike(name: str, most: int) -> Select:

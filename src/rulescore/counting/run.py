@@ -25,6 +25,7 @@ from rulescore.sql import results as sql
 from rulescore.sql.facts import PredictedFacts
 from rulescore.sql.horn.evidence import COUNTS
 from rulescore.sql.query import TitledStatement, drop, select, union_all
+from rulescore.sql.united import united
 from rulescore.sql.words import arguments
 from rulescore.values import text_of, value_of
 from rulescore.waiting import tell
@@ -69,7 +70,7 @@ def _at_once(engine: Engine, statements: Iterable[TitledStatement]) -> Iterator[
         if len(some) == 1:
             yield some[0]
             continue
-        parts = [select("*").from_(statement.subquery("q")) for _, statement in some]
+        parts = [select("*").from_(statement.subquery("q")) for statement in united([statement for _, statement in some])]
         yield (
             f"{some[0][0]}; or by one of {len(some) - 1} further statements, asked together",
             select("*").from_(union_all(parts).subquery("u")),

@@ -21,13 +21,15 @@ from sqlglot import exp
 
 from rulescore.engines.base import Capabilities, Engine
 from rulescore.engines.catalogue import Catalogue, StoredColumn, TablePath
+from rulescore.engines.memory import MEBIBYTE, SpillFolder, amount
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.setting.options import EngineOptions
 from rulescore.spark.dialect import PLACE, SPARK, Numbering, numbered, numbering, task, unordered
 from rulescore.spark.session import SparkConnection, is_remote, open_session, quiet, refuse_options
+from rulescore.spark.steps import taken_apart
 from rulescore.sql.dialect import text
-from rulescore.sql.query import Statement, tree
+from rulescore.sql.query import Statement, tables_read, tree
 from rulescore.sql.stored import StoredType
 from rulescore.sql.words import PREFIX
 from rulescore.sql.words import name as reserved
@@ -87,8 +89,16 @@ _MOST_NUMBERED = 2**31 - 1
 # Up to this many rows travel with every statement that reads them; larger tables we hand to the executors once.
 _FEW_ROWS = 10_000
 
-# A session of ours keeps its settings for small data up to this total number of rows.
+# A local session of ours keeps its settings for small data up to this total number of rows.
 _FEW_IN_ALL = 100_000
+
+# A statement on tables of so many bytes reads few rows; or of fewer, if the session's adaptive execution would divide them.
+_FEW_BYTES = 16 * MEBIBYTE
+
+_PIECES = ("shuffle.partitions", "adaptive.advisoryPartitionSizeInBytes")
+
+# For tables whose size we do not know.
+_UNKNOWN = 1 << 62
 
 # Spark refuses values above its own default.
 _PLAN_LENGTH, _LONGEST_PLAN = "spark.sql.maxPlanStringLength", 2**31 - 16
@@ -117,9 +127,14 @@ class SparkEngine(Engine):
         self._releases: dict[str, list[Callable[[], object]]] = {}
         self._fresh: list[Callable[[], object]] = []
         self._folder = None if options.spill_folder is None else f"{options.spill_folder.absolute()}/{self._tag}"
+        self._own_folder: SpillFolder | None = None
+        # The bytes of tables that we know.
+        self._sizes: dict[str, int] = {}
+        self._fresh_size = _UNKNOWN
         self._files = 0
         self._sources = 0
         self._rows_given = 0
+        self._steps = 0
 
         self._running: list[SparkConnection] = []
         self._given_up = Event()
@@ -137,6 +152,8 @@ class SparkEngine(Engine):
             raise
         (self._opened,) = self._running
         self._session = self._opened.session
+        self._few_rows = self._opened.is_local
+        self._few_bytes = self._worker.do(self._most_few_bytes)
 
     def _load(self, name: str, rows: pa.Table) -> None:
         self._do(lambda: self._drop([name]))
@@ -148,12 +165,17 @@ class SparkEngine(Engine):
         def work() -> None:
             self._rows_given += rows.num_rows
             if self._rows_given > _FEW_IN_ALL:
-                self._opened.expect_many()
+                self._few_rows = False
+            self._opened.prepare(self._few_rows)
             # For an empty table, Spark Connect needs a schema of its own. We do not pass an empty list, because Spark would then
             # start Python processes whenever it reads the table.
             schema = None if rows.num_rows else from_arrow_schema(rows.schema)
             frame = self._session.createDataFrame(rows, schema)
-            self._add(name, frame if rows.num_rows <= _FEW_ROWS else self._kept(frame))
+            if rows.num_rows > _FEW_ROWS:
+                frame = self._kept(frame)
+            else:
+                self._fresh_size = rows.nbytes
+            self._add(name, frame)
 
         self._do(work)
 
@@ -174,14 +196,14 @@ class SparkEngine(Engine):
                 self._session.read.parquet(*(str(path.absolute()) for path in rows)).createOrReplaceTempView(view)
             except _FAILURES:
                 return None
-            self._opened.expect_many()
+            self._few_rows = False
             self._tables[view] = []
             return view
 
         return self._do(work)
 
     def catalogue(self) -> SparkCatalogue:
-        self._do(self._opened.expect_many)
+        self._few_rows = False
         return SparkCatalogue(lambda table: self._do(lambda: self._schema(table)))
 
     def _schema(self, table: str) -> pa.Schema | None:
@@ -247,6 +269,8 @@ class SparkEngine(Engine):
         self._drop(list(self._tables))
         if self._folder is not None:
             self._remove(self._folder)
+        if self._own_folder is not None:
+            self._own_folder.close()
         self._opened.close()
 
     def _replace(self, name: str, query: exp.Expr) -> None:
@@ -273,6 +297,7 @@ class SparkEngine(Engine):
 
     def _numbered(self, numbering: Numbering) -> Any:
         """Sorts rows over all tasks, and numbers them by their place in their task and the number of rows in the tasks before."""
+        self._opened.prepare(self._reads_few(numbering.rows))
         rows = self._session.sql(self.text(numbering.rows))
         if numbering.keys:
             rows = rows.repartitionByRange(*numbering.keys).sortWithinPartitions(*numbering.keys).drop(*numbering.keys)
@@ -283,26 +308,47 @@ class SparkEngine(Engine):
 
     def _attempt(self, statement: Statement, finish: Callable[[Any], _Result]) -> _Result:
         """Returns what `finish` makes of the statement's frame. We add counts up in 64 bits, and if these overflow again in 128."""
-        sql = self.text(statement)
         try:
-            return finish(self._session.sql(sql))
+            return self._computed(statement, finish)
         except _FAILURES as error:
             if not any(words in str(error) for words in _OVERFLOW):
                 raise
-        return finish(self._session.sql(text(statement, SPARK, with_overflow_checks=True)))
+        return self._computed(statement, finish, with_overflow_checks=True)
+
+    def _computed(self, statement: Statement, finish: Callable[[Any], _Result], *, with_overflow_checks: bool = False) -> _Result:
+        """Computes the steps that are read more than once, then the rest."""
+        self._steps += 1
+        steps, rest = taken_apart(tree(statement), self._steps)
+
+        def frame(query: exp.Expr) -> Any:
+            self._opened.prepare(self._reads_few(query))
+            return self._session.sql(text(query, SPARK, with_overflow_checks=with_overflow_checks))
+
+        try:
+            for name, query in steps.items():
+                self._add(name, self._kept(frame(query)))
+            return finish(frame(rest))
+        finally:
+            self._drop(list(steps))
 
     def _kept(self, frame: Any) -> Any:
         """The rows of a frame, computed once and kept by the executors."""
+        if self._folder is None and self._opened.is_local and not self._few_rows:
+            self._own_folder = SpillFolder()
+            self._folder = self._own_folder.name
         if self._folder is None:
             kept = frame.localCheckpoint(eager=True)
             # Connect releases the rows with the frame; classic sessions only when the driver's Java collects garbage.
             if not is_remote(self._session):
                 self._fresh.append(lambda: kept._jdf.queryExecution().logical().rdd().unpersist(False))
+            self._fresh_size = _UNKNOWN
             return kept
         self._files += 1
         path = f"{self._folder}/{self._files}"
         frame.write.parquet(path)
         self._fresh.append(lambda: self._remove(path))
+        folder, system = self._java_path(path)
+        self._fresh_size = system.getContentSummary(folder).getLength()
         return self._session.read.schema(frame.schema).parquet(path)
 
     def _add(self, name: str, frame: Any) -> None:
@@ -311,19 +357,36 @@ class SparkEngine(Engine):
         parts.append(frame)
         self._releases.setdefault(name, []).extend(self._fresh)
         self._fresh.clear()
+        self._sizes[name] = self._sizes.get(name, 0) + self._fresh_size
+        self._fresh_size = _UNKNOWN
         reduce(lambda left, right: left.unionByName(right), parts).createOrReplaceTempView(name)
+
+    def _reads_few(self, query: exp.Expr) -> bool:
+        """Returns whether a query reads few rows, by the true sizes of its tables, or all tables together have few."""
+        tables = tables_read(query) - {step.alias for step in query.find_all(exp.CTE)}
+        return self._few_rows or sum(self._sizes.get(name, _UNKNOWN) for name in tables) <= self._few_bytes
+
+    def _most_few_bytes(self) -> int:
+        """Returns how many bytes are few: what adaptive execution would not divide."""
+        partitions, piece = (amount(self._session.conf.get(f"spark.sql.{name}")) for name in _PIECES)
+        return min(_FEW_BYTES, (partitions or 0) * (piece or 0))
 
     def _drop(self, names: Sequence[str]) -> None:
         for name in names:
             if self._tables.pop(name, None) is not None:
+                self._sizes.pop(name, None)
                 self._session.catalog.dropTempView(name)
                 for release in self._releases.pop(name, []):
                     release()
 
     def _remove(self, folder: str) -> None:
-        java = self._session._jvm
-        path = java.org.apache.hadoop.fs.Path(folder)
-        path.getFileSystem(self._session._jsc.hadoopConfiguration()).delete(path, True)
+        path, system = self._java_path(folder)
+        system.delete(path, True)
+
+    def _java_path(self, name: str) -> tuple[Any, Any]:
+        """Returns a path as Java has it, and the file system that it is on."""
+        path = self._session._jvm.org.apache.hadoop.fs.Path(name)
+        return path, path.getFileSystem(self._session._jsc.hadoopConfiguration())
 
     # The following methods run in the caller's thread.
 

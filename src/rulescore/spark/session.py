@@ -12,7 +12,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from re import search
@@ -130,13 +130,16 @@ OWN = {
     "spark.sql.adaptive.coalescePartitions.minPartitionSize": "4MB",
 }
 
-# Settings of our own local sessions while they have few rows: compiling statements, and planning them anew after each step, would
-# take longer than running them (0010).
+# Settings for statements that read few rows: compiling them, and planning them anew after each step, would take longer than running
+# them (0010, 0022).
 _BRIEF = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+
+# Such a statement has a task for each core, but no more than this.
+_MOST_TASKS = 8
 
 # How many seconds we wait for a server's answer, and how many seconds lie between two looks.
 _PATIENCE = 10
@@ -146,14 +149,16 @@ _POLL = 0.05
 @dataclass(frozen=True, slots=True)
 class SparkConnection:
     """A session to work in. `close` restores the state before. `view_of` makes a view of a frame and returns its name. `tag` marks
-    the jobs that this thread starts, `cancel` stops the jobs with that mark. `expect_many` prepares for many rows."""
+    the jobs that this thread starts, `cancel` stops the jobs with that mark. `prepare` is told whether the next statement reads few
+    rows. `is_local`: we have started the session, and its executors are on this machine."""
 
     session: Any
     close: Callable[[], None]
     view_of: Callable[[Any, str], str]
     tag: Callable[[str], None]
     cancel: Callable[[str], object]
-    expect_many: Callable[[], None] = lambda: None
+    prepare: Callable[[bool], None] = lambda few: None
+    is_local: bool = False
 
 
 def refuse_options(options: EngineOptions) -> None:
@@ -217,7 +222,8 @@ def _beside(session: Any) -> SparkConnection:
         for view in views:
             own.catalog.dropGlobalTempView(view)
 
-    return SparkConnection(own, close, view_of, _marking(own.sparkContext), own.sparkContext.cancelJobsWithTag)
+    context = own.sparkContext
+    return SparkConnection(own, close, view_of, _marking(context), context.cancelJobsWithTag, _preparing(own))
 
 
 def _marking(context: Any) -> Callable[[str], None]:
@@ -301,16 +307,24 @@ def _started(options: EngineOptions) -> SparkConnection:
             _end_java()
 
     session = SparkSession(context)
-    opened = SparkConnection(session, close, _view, _marking(context), context.cancelJobsWithTag)
-    return replace(opened, expect_many=_expecting_few(session)) if options.url.startswith(LOCAL) else opened
+    prepare, is_local = _preparing(session), options.url.startswith(LOCAL)
+    return SparkConnection(session, close, _view, _marking(context), context.cancelJobsWithTag, prepare, is_local)
 
 
-def _expecting_few(session: Any) -> Callable[[], None]:
-    """Prepare a local session for few rows. The function that is returned prepares it for many."""
-    few = {**_BRIEF, "spark.sql.shuffle.partitions": str(session.sparkContext.defaultParallelism)}
-    many = {name: session.conf.get(name) for name in few}
-    _configure(session, few)
-    return lambda: _configure(session, many)
+def _preparing(session: Any) -> Callable[[bool], None]:
+    """A function that prepares the session for a statement, which reads few rows or many."""
+    tasks = min(session.sparkContext.defaultParallelism, _MOST_TASKS)
+    brief = {**_BRIEF, "spark.sql.shuffle.partitions": str(tasks)}
+    own = {name: session.conf.get(name) for name in brief}
+    is_brief = False
+
+    def prepare(few: bool) -> None:
+        nonlocal is_brief
+        if few != is_brief:
+            _configure(session, brief if few else own)
+            is_brief = few
+
+    return prepare
 
 
 def _launch_java(conf: SparkConf) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from sqlglot import exp
@@ -274,8 +275,8 @@ def prediction_counts(
 
 def count_judged(judged: Select, keys: Sequence[str]) -> Select:
     """Add up claims that carry `n`, `confirmed` and `refuted` (0 or 1); a claim that is both is evaluable once."""
-    j = judged.as_("j")
+    j = replace(judged, steps=()).as_("j")
     evaluable = greatest(j.confirmed, j.refuted)
     values = zip(COUNTS, (j.confirmed, j.refuted, evaluable), strict=True)
     query = select(*j[keys], **{count: (j.n * value).sum() for count, value in values}).from_(j)
-    return query.where(evaluable > 0).group_by(*j[keys])
+    return replace(query, steps=judged.steps).where(evaluable > 0).group_by(*j[keys])

@@ -13,6 +13,60 @@ WITH "rule_body" AS (
     0 AS "rule",
     0 AS "body",
     0 /* p */ AS "literal"
+), claims AS MATERIALIZED (
+  WITH matches AS (
+    SELECT
+      "b"."body" AS "body",
+      "f0"."a0" AS "v0",
+      "f1"."a0" AS "v1",
+      COUNT(*) AS "n"
+    FROM "rule_body" AS "b"
+    JOIN "__rulescore__fact_2" AS "f0"
+      ON "f0"."literal" = "b"."l0"
+    JOIN "__rulescore__fact_2" AS "f1"
+      ON "f1"."literal" = "b"."l1" AND "f1"."a1" = "f0"."a1"
+    GROUP BY
+      "b"."body",
+      "f0"."a0",
+      "f1"."a0"
+  )
+  SELECT
+    "h"."rule",
+    "h"."literal" AS "head",
+    "m"."v0" AS "t0",
+    "m"."v1" AS "t1",
+    "m"."n"
+  FROM "matches" AS "m"
+  JOIN "rule_head" AS "h"
+    ON "h"."body" = "m"."body"
+), asked AS MATERIALIZED (
+  SELECT DISTINCT
+    "k"."head",
+    "k"."t0",
+    "k"."t1"
+  FROM "claims" AS "k"
+), refuted AS MATERIALIZED (
+  SELECT
+    "u"."head",
+    "u"."t0",
+    "u"."t1",
+    MAX("u"."via") AS "via"
+  FROM (
+    SELECT
+      "q"."head" AS "head",
+      "q"."t0" AS "t0",
+      "q"."t1" AS "t1",
+      0 AS "via"
+    FROM "asked" AS "q"
+    JOIN "__rulescore__opposes" AS "c"
+      ON "c"."head" = "q"."head"
+    JOIN "__rulescore__fact_2" AS "g0"
+      ON "g0"."literal" = "c"."l0" AND "g0"."a0" = "q"."t0" AND "g0"."a1" = "q"."t1"
+  ) AS u
+  GROUP BY
+    "u"."head",
+    "u"."t0",
+    "u"."t1"
 )
 SELECT
   "j"."rule",
@@ -20,61 +74,6 @@ SELECT
   SUM("j"."n" * "j"."refuted") AS "refuted",
   SUM("j"."n" * GREATEST("j"."confirmed", "j"."refuted")) AS "evaluable"
 FROM (
-  WITH claims AS MATERIALIZED (
-    WITH matches AS (
-      SELECT
-        "b"."body" AS "body",
-        "f0"."a0" AS "v0",
-        "f1"."a0" AS "v1",
-        COUNT(*) AS "n"
-      FROM "rule_body" AS "b"
-      JOIN "__rulescore__fact_2" AS "f0"
-        ON "f0"."literal" = "b"."l0"
-      JOIN "__rulescore__fact_2" AS "f1"
-        ON "f1"."literal" = "b"."l1" AND "f1"."a1" = "f0"."a1"
-      GROUP BY
-        "b"."body",
-        "f0"."a0",
-        "f1"."a0"
-    )
-    SELECT
-      "h"."rule",
-      "h"."literal" AS "head",
-      "m"."v0" AS "t0",
-      "m"."v1" AS "t1",
-      "m"."n"
-    FROM "matches" AS "m"
-    JOIN "rule_head" AS "h"
-      ON "h"."body" = "m"."body"
-  ), asked AS MATERIALIZED (
-    SELECT DISTINCT
-      "k"."head",
-      "k"."t0",
-      "k"."t1"
-    FROM "claims" AS "k"
-  ), refuted AS MATERIALIZED (
-    SELECT
-      "u"."head",
-      "u"."t0",
-      "u"."t1",
-      MAX("u"."via") AS "via"
-    FROM (
-      SELECT
-        "q"."head" AS "head",
-        "q"."t0" AS "t0",
-        "q"."t1" AS "t1",
-        0 AS "via"
-      FROM "asked" AS "q"
-      JOIN "__rulescore__opposes" AS "c"
-        ON "c"."head" = "q"."head"
-      JOIN "__rulescore__fact_2" AS "g0"
-        ON "g0"."literal" = "c"."l0" AND "g0"."a0" = "q"."t0" AND "g0"."a1" = "q"."t1"
-    ) AS u
-    GROUP BY
-      "u"."head",
-      "u"."t0",
-      "u"."t1"
-  )
   SELECT
     "k"."rule",
     "k"."n",

@@ -3,12 +3,12 @@
 -- p(X, Y) <- q(X, Z), r(Z, Y).
 -- incompatible p, s.
 
-WITH `rule_body_2` AS (
+WITH `rule_body_1` AS (
   SELECT
     0 AS `body`,
     2 /* q */ AS `l0`,
     5 /* r, reversed */ AS `l1`
-), `rule_head_2` AS (
+), `rule_head_1` AS (
   SELECT
     0 AS `rule`,
     0 AS `body`,
@@ -19,7 +19,7 @@ WITH `rule_body_2` AS (
     `f0`.`a0` AS `v0`,
     `f1`.`a0` AS `v1`,
     COUNT(*) AS `n`
-  FROM `rule_body_2` AS `b`
+  FROM `rule_body_1` AS `b`
   JOIN `__rulescore__fact_2` AS `f0`
     ON `f0`.`literal` = `b`.`l0`
   JOIN `__rulescore__fact_2` AS `f1`
@@ -36,7 +36,7 @@ WITH `rule_body_2` AS (
     `m`.`v1` AS `t1`,
     `m`.`n`
   FROM `matches_0` AS `m`
-  JOIN `rule_head_2` AS `h`
+  JOIN `rule_head_1` AS `h`
     ON `h`.`body` = `m`.`body`
 ), `asked_1` AS (
   SELECT DISTINCT

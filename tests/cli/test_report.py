@@ -58,7 +58,7 @@ def test_saved_results_have_reports_too(run: Run) -> None:
     assert "No rule is broken more often or less often than before." in Path("changes.html").read_text("utf-8")
     result = run("report", "family.toml", "before")
     assert result.exit_code == 2
-    assert "each is the folder or the file of a saved one" in result.stderr
+    assert "give the folder or the file of each saved one" in result.stderr
 
 
 def test_it_is_shown_in_the_browser_if_asked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def warnings(setting, **options: object) -> list[Diagnostic]:
 
 def test_facts_that_fit_nowhere_are_told(tmp_path: Path) -> None:
     facts = facts_of(10**13, tmp_path)
-    (told,) = warnings(make_setting(facts, {}, RULES), memory_limit="1GB", spill_folder=tmp_path / "spill")
+    (told,) = warnings(make_setting(facts, {}, RULES), spill_folder=tmp_path / "spill")
     assert (told.code, told.severity) == ("W369", Severity.WARNING)
     assert told.message.startswith("the data may need 30,000.0 GB of memory and disk, and there are ")
 

@@ -233,10 +233,12 @@ def test_a_second_ctrl_c_lets_the_first_be_handled(family: Path) -> None:
     ("number", "code", "told"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGHUP, 129, "the terminal was closed")]
 )
 def test_a_request_to_terminate_leaves_nothing(number: int, code: int, told: str, family: Path) -> None:
+    """The process begins with signals as usual: under `nohup`, tests would hand on that the end of the terminal is ignored."""
     os.mkfifo("endless.tsv")
     Path("temporary").mkdir()
+    arguments = ("score", "--facts", "train.tsv", "--rules", "family.rules", "--predictions", "endless.tsv", "--output", "out")
     process = subprocess.Popen(
-        command("score", "--facts", "train.tsv", "--rules", "family.rules", "--predictions", "endless.tsv", "--output", "out"),
+        command(*arguments, start=f"import signal; signal.signal({int(number)}, signal.SIG_DFL); {START}"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

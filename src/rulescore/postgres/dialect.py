@@ -17,12 +17,12 @@ from rulescore.values import FIRST, LAST, UNITS
 
 
 def concerns(node: exp.Expr) -> bool:
-    """Whether any pass rewrites a node."""
+    """Whether any pass rewrites a node, or sqlglot does: its printer finds the types below `UNNEST`, and notes them in the tree."""
     if isinstance(node, exp.Anonymous):
         return node.name.startswith(PREFIX)
     if isinstance(node, exp.Sum):
         return is_of_doubles(node)
-    return isinstance(node, exp.TryCast | exp.Lower | exp.Upper | exp.ApproxDistinct) or is_aggregate_query(node)
+    return isinstance(node, exp.TryCast | exp.Lower | exp.Upper | exp.ApproxDistinct | exp.Unnest) or is_aggregate_query(node)
 
 
 # Replaces functions of ours that PostgreSQL lacks: numbers as text, and the microseconds of a timestamp.

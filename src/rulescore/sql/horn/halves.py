@@ -138,10 +138,11 @@ def _ways(group: int, length: int) -> Select:
 
 
 def sizes(group: int, length: int, *, distinct: bool) -> Select:
-    """How many paths we walk of each half from the chosen ends; of one atom, from all constants at most."""
+    """How many paths we walk of each half from the chosen ends; of one atom, from all constants of predictions at most."""
     paths = row(tables_of(group).paths, "p")
     if length == 2:
-        return grouped(select().from_(paths), {"walked": paths.half}, paths.n.sum())
+        e = select(c.a0).distinct().from_(c).as_("e")
+        return grouped(select().from_(paths).join(e, e.a0 == paths.c), {"walked": paths.half}, paths.n.sum())
     query = select().with_step("placed", placed(group, None)).with_step("chosen", chosen(group))
     query = query.with_step("placed_heads", placed_heads(group, None, distinct=distinct))
     query = query.with_step("chosen_heads", chosen_heads(group, "placed_heads"))

@@ -58,8 +58,10 @@ def split_table(result: Result, peers: Result) -> str:
 
 
 def plan(result: Result, facts: int) -> str:
-    """What more facts would need, from the two largest graphs: time by the power with which it grew, bytes in proportion."""
-    before, last = sorted((size, name) for name, size in result["sizes"].items() if name in result["runs"])[-2:]
+    """What more facts would need, from the two largest graphs that had a limit of memory: time by the power with which it grew,
+    bytes in proportion."""
+    limited = {name: size for name, size in result["sizes"].items() if "--memory-limit" in name and name in result["runs"]}
+    before, last = sorted((size, name) for name, size in limited.items())[-2:]
     runs = {name: result["runs"][name][0] for _, name in (before, last)}
     power = log(runs[last[1]]["processor"] / runs[before[1]]["processor"]) / log(last[0] / before[0])
     times = facts / last[0]

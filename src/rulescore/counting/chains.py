@@ -192,7 +192,7 @@ def prediction_statements(counter: Counter, number: int) -> Iterator[TitledState
     inside = _in_pieces([seat for seat in possible if not seat.at_head], 0)
     at_head = _in_pieces([seat for seat in possible if seat.at_head], len(inside))
     _load(engine, tables.seats, _seat_rows([seat for piece in (*inside, *at_head) for seat in piece]))
-    # By the definition, a prediction in the body counts without the body's role if it also plays another role that counts.
+    # By the definition, a prediction in the body counts if it plays any role that counts, even if the body's role does not.
     keep = None if Role.BODY in roles else [role for role in (Role.HEAD, Role.REFUTER) if role in roles]
     for piece in _slices_of_seats(inside) if keep is None or not context.appendix else ():
         counts = chain_predictions.body_counts(number, length, piece, context, keep=keep, heads=Role.HEAD in roles)

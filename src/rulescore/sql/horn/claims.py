@@ -162,7 +162,7 @@ def _atom(join: _Join, index: int, source: str | Query, *, with_body: bool) -> N
 
 
 def _add_body(join: _Join, number: int, atoms: Iterable[int]) -> None:
-    """Join the body parameters that fit atoms which are joined already."""
+    """Join the parameters of bodies to the atoms that were joined before."""
     conditions = []
     for index in atoms:
         fact = fact_at(index)

@@ -93,7 +93,6 @@ def test_a_rule_without_a_name_is_its_text_in_latex(folder: Path):
 
 
 def test_names_of_rdf_have_the_prefixes_of_their_files(tmp_path: Path):
-    pytest.importorskip("pyoxigraph")
     facts = "@prefix ex: <http://example.org/> .\n@prefix : <http://other.org/#> .\nex:a ex:knows :b .\n:b ex:knows ex:c .\n"
     (tmp_path / "facts.ttl").write_text(facts, "utf-8")
     rules = "symmetric: `http://example.org/knows`(X, Y) <- `http://example.org/knows`(Y, X). closed `http://example.org/knows`."

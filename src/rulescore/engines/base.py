@@ -189,6 +189,7 @@ class Engine(ABC):
     @abstractmethod
     def _query(self, statement: Statement, as_written: bool) -> pa.Table: ...
 
+    # Only engines with the capability `writes_parquet` are asked.
     def _write(self, query: Statement, folder: Path) -> None:
         raise NotImplementedError
 

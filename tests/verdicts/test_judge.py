@@ -207,7 +207,10 @@ def test_bad_lines_of_json_are_skipped(curies, run):
     rows = [json.loads(line) for line in Path("judged.jsonl").read_text().splitlines()]
     assert [row["verdict"] for row in rows[7:]] == ["contradicted", "unreadable", "unreadable"]
     assert rows[8]["because"].startswith("line 9: the line is not JSON")
+    assert rows[8]["unreadable_line"] == '{"doc": 8,'
     assert (rows[9]["doc"], rows[9]["because"]) == (9, "line 10: `subject` is missing")
+    judge(run, "--skip-bad-rows", "--output", "judged.csv", predictions="llm=llm.jsonl")
+    assert [row["unreadable_line"] for row in written()][7:] == ["", '{"doc": 8,', ""]
 
 
 def test_missing_values_of_a_frame_are_skipped(curies, run):

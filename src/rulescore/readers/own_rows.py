@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -18,11 +18,14 @@ from rulescore.readers.frames import arrow_table, read_batches
 from rulescore.readers.json_lines import Line, column_names, find_layout, json_batch, json_fact, json_lines
 from rulescore.readers.layout import resolve
 from rulescore.readers.lines import Record, open_lines, records
-from rulescore.readers.text import TextDialect, check_header_is_none_of, find_dialect, first_line, row_problems
+from rulescore.readers.text import TextDialect, check_header_is_none_of, find_dialect, first_line, printable, row_problems
 from rulescore.setting.model import FactBatch, OwnRows, Request
 from rulescore.values import text_of
 
 _BATCH_ROWS = 1 << 17
+
+NO_OBJECT = "unreadable_line"
+"""The column for the text of lines that hold no JSON object."""
 
 
 def own_text_rows(file: Opening, request: Request) -> OwnRows:
@@ -88,10 +91,16 @@ def own_json_rows(file: Opening, request: Request) -> OwnRows:
             facts.append(fact)
     starts = range(0, len(facts), _BATCH_ROWS)
     batches = tuple(json_batch(facts[start : start + _BATCH_ROWS], shape, request, first=not start) for start in starts)
-    objects = [line.value if isinstance(line, Line) else None for line in lines]
-    names = column_names(line.row for line in lines if isinstance(line, Line))
-    values = {name: [line.row.get(path) if isinstance(line, Line) else None for line in lines] for name, path in names.items()}
-    return OwnRows(pa.table({name: _any_column(column) for name, column in values.items()}), batches, unreadable, objects)
+    texts = _texts(file, request, {number for number, line in enumerate(lines) if isinstance(line, Diagnostic)})
+    objects = [line.value if isinstance(line, Line) else {NO_OBJECT: texts[number]} for number, line in enumerate(lines)]
+    rows = [line.row if isinstance(line, Line) else {NO_OBJECT: texts[number]} for number, line in enumerate(lines)]
+    columns = {name: _any_column([row.get(path) for row in rows]) for name, path in column_names(rows).items()}
+    return OwnRows(pa.table(columns), batches, unreadable, objects)
+
+
+def _texts(file: Opening, request: Request, wanted: Container[int]) -> dict[int, str]:
+    with open_lines(file, request.origin) as lines:
+        return {number: printable(line) for number, line in enumerate(lines) if number in wanted} if wanted else {}
 
 
 def _any_column(values: Sequence[Any]) -> pa.Array:

@@ -189,7 +189,7 @@ class OwnRows:
     table: pa.Table
     facts: tuple[FactBatch, ...]
     unreadable: Mapping[int, Diagnostic] = field(default_factory=dict)
-    objects: Sequence[Mapping[str, object] | None] | None = None
+    objects: Sequence[Mapping[str, object]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

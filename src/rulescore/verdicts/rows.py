@@ -41,7 +41,7 @@ class UserRows:
     table: pa.Table
     facts: Sequence[RowFact | None]
     unreadable: Mapping[int, Diagnostic]
-    objects: Sequence[Mapping[str, object] | None] | None = None
+    objects: Sequence[Mapping[str, object]] | None = None
     values: TablePredictions | None = None
 
 

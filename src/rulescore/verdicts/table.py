@@ -68,7 +68,7 @@ class Verdicts:
             objects = rows.objects or rows.table.to_pylist()
             for row, judged in zip(objects, ours[start : start + number], strict=True):
                 # JSON has no NaN, which frames have for missing numbers.
-                yield {name: None if value != value else value for name, value in {**(row or {}), **judged}.items()}
+                yield {name: None if value != value else value for name, value in {**row, **judged}.items()}
             start += number
 
     def write(self, path: str | Path, *, spreadsheet: bool = False) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+import duckdb
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import rulescore
@@ -30,6 +33,25 @@ def test_a_notebook_shows_the_short_answer(result: rulescore.Result) -> None:
     assert "RVS hard" in html
     assert "rules:2" in html
     assert "<code>wife(X, Y) &lt;- sister(X, Y)</code>" in html
+
+
+def test_a_notebook_shows_tables_as_score_prints_them(result: rulescore.Result) -> None:
+    html = result.models._repr_html_()
+    assert html.count("<th") < 8 < result.models.num_columns
+    assert "RVS hard" in html
+    assert "<code>wife(X, Y) &lt;- sister(X, Y)</code>" in result.rules._repr_html_()
+    assert "0 rows of" in result.accuracy._repr_html_()
+    assert repr(result.rules) == "<2 rows of 27 columns>"
+
+
+def test_tables_are_taken_for_arrow_tables(result: rulescore.Result) -> None:
+    assert pa.table(result.models).column("model").to_pylist() == ["m"]
+    assert duckdb.from_arrow(result.rules).filter("kind = 'hard'").count("*").fetchall() == [(1,)]
+    assert pl.DataFrame(result.rules)["rule"].to_list() == ["never", "rules:2"]
+    assert result.rules.schema.names[:2] == ["rule", "text"]
+    assert [row["rule"] for row in result.rules.to_pylist()] == result.rules["rule"].to_pylist() == ["never", "rules:2"]
+    assert len(result.rules) == 2
+    assert result.models.to_pandas()["model"].tolist() == result.models.to_polars()["model"].to_list() == ["m"]
 
 
 def test_every_format_can_be_had(result: rulescore.Result) -> None:

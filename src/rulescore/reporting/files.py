@@ -23,7 +23,7 @@ from rulescore.errors import Diagnostic, InputError, meant, ticked
 from rulescore.reporting.json import ContributionsFile, contributions_file, render_saved
 from rulescore.reporting.listing import DEFAULT_FILE_FORMATS, ComparisonTable, Format, Listing, Shown, render_table_csv
 from rulescore.reporting.render import render
-from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.evaluation import Evaluation, Which
 from rulescore.scoring.results import Run
 from rulescore.setting.choices import OutputFormat
 from rulescore.waiting import alone_in
@@ -407,8 +407,8 @@ def _evaluation_files(
 
 
 def _tables(evaluation: Evaluation) -> dict[str, Any]:
-    accuracy = {"accuracy": evaluation.accuracy} if evaluation.accuracy_results else {}
-    return {"rules": evaluation.rules, "models": evaluation.models, **accuracy}
+    accuracy = [Which.ACCURACY] if evaluation.accuracy_results else []
+    return {which.value: evaluation.table(which) for which in (Which.RULES, Which.MODELS, *accuracy)}
 
 
 def _temporary(folder: Path, name: str) -> Path:

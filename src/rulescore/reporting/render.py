@@ -30,7 +30,7 @@ from rulescore.reporting.listing import (
 )
 from rulescore.reporting.short import models_listing, rules_listing, short_listings
 from rulescore.reporting.tables import detailed_listings
-from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.evaluation import Evaluation, Which
 from rulescore.scoring.labels import Labels, rule_title
 
 if TYPE_CHECKING:
@@ -95,9 +95,9 @@ def render(
             return render_table_csv(_arrow(result, table or Shown.RULES, choice.columns), spreadsheet=spreadsheet)
 
 
-def short_html(evaluation: Evaluation) -> str:
-    """The short listing for a notebook."""
-    return render_html(_named(short_listings(evaluation), evaluation.labels, {}))
+def short_html(evaluation: Evaluation, table: Shown | None = None) -> str:
+    """The short listing, or one table, for a notebook."""
+    return render_html(_for_people(evaluation, table, (), evaluation.labels, detail=False))
 
 
 def seen_by(audience: Audience, listing: Listing) -> Listing:
@@ -201,12 +201,12 @@ def _arrow(evaluation: Evaluation, table: Shown, columns: Sequence[str]) -> Any:
 def _whole(evaluation: Evaluation, table: Shown) -> Any:
     match table:
         case Shown.MODELS | Shown.PUBLISHED:
-            return evaluation.models
+            return evaluation.table(Which.MODELS)
         case Shown.ACCURACY:
             accuracy_listings(evaluation)  # raises an error if there is none
-            return evaluation.accuracy
+            return evaluation.table(Which.ACCURACY)
         case _:
-            return evaluation.rules
+            return evaluation.table(Which.RULES)
 
 
 # Listings as people read them, with labels in place of ids.

@@ -177,15 +177,11 @@ Keys = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ViolationTable:
-    """Violations, or counts of them, as an Arrow `table`; `total`: how many there are, however many are listed. `what`: a word for
-    the rows, if they are not violations."""
+class ResultTable:
+    """An Arrow `table` that a notebook shows as people read it. All else that an Arrow table has, it has too: `schema`, `column`,
+    `select`."""
 
     table: Any
-    total: int
-    says_nothing: str | None = None
-    counts: Mapping[tuple[str, str | None], int] = field(default_factory=dict)
-    what: str = "violation"
 
     def to_pandas(self) -> Any:
         """The rows as a pandas frame of nullable types."""
@@ -203,25 +199,60 @@ class ViolationTable:
         return int(self.table.num_rows)
 
     def __repr__(self) -> str:
-        return f"<{counted(len(self), 'row')} of {counted(self.total, self.what)}>"
+        return f"<{counted(len(self), 'row')} of {counted(self.table.num_columns, 'column')}>"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.table, name)
+
+    def __getitem__(self, column: int | str) -> Any:
+        return self.table[column]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        return self.table.__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
         return render_html([self._listing()])
 
+    def _columns_with_values(self) -> list[str]:
+        return [name for name in self.table.column_names if self.table[name].null_count < len(self)]
+
     def _listing(self) -> Listing:
-        """The first rows, without empty columns. For violations only the sentences, since they say what the other columns hold."""
-        names = [name for name in self.table.column_names if self.table[name].null_count < len(self)]
-        if "sentence" in names:
-            names = [name for name in names if name in _IN_NOTEBOOKS]
-        rows = self.table.select(names).slice(0, _MOST_IN_NOTEBOOKS)
-        columns = tuple(Column(name, name, _kind_of(self.table[name].type)) for name in names)
+        """The first rows, without empty columns."""
+        rows = self.table.select(self._columns_with_values()).slice(0, _MOST_IN_NOTEBOOKS)
+        columns = tuple(Column(name, name, _kind_of(rows[name].type)) for name in rows.column_names)
         cells = zip(*([_cell(value) for value in column.to_pylist()] for column in rows.columns), strict=True)
         left = max(0, len(self) - _MOST_IN_NOTEBOOKS)
         notes = (f"{left:,} more: `.to_pandas()` has all {len(self):,} rows and all columns",) if left else ()
-        return Listing("violations", repr(self).strip("<>"), columns, tuple(cells), notes=notes)
+        return Listing("rows", repr(self).strip("<>"), columns, tuple(cells), notes=notes)
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-        return self.table.__arrow_c_stream__(requested_schema)
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ViolationTable(ResultTable):
+    """Violations, or counts of them, as an Arrow `table`; `total`: how many there are, however many are listed. `what`: a word for
+    the rows, if they are not violations."""
+
+    total: int
+    says_nothing: str | None = None
+    counts: Mapping[tuple[str, str | None], int] = field(default_factory=dict)
+    what: str = "violation"
+
+    def __repr__(self) -> str:
+        return f"<{counted(len(self), 'row')} of {counted(self.total, self.what)}>"
+
+    def _columns_with_values(self) -> list[str]:
+        """For violations only the sentences, since they say what the other columns hold."""
+        names = ResultTable._columns_with_values(self)
+        return [name for name in names if name in _IN_NOTEBOOKS] if "sentence" in names else names
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PrintedTable(ResultTable):
+    """A table that a notebook shows as `score` prints it; `printed` makes that as HTML."""
+
+    printed: Callable[[], str] = field(compare=False)
+
+    def _repr_html_(self) -> str:
+        return self.printed()
 
 
 _IN_NOTEBOOKS = ("rule", "model", "score", "rank", "sentence")

@@ -187,17 +187,17 @@ class Evaluation:
     @property
     def rules(self) -> Any:
         """One row per rule and model; without models one row per rule, with nulls for the model's columns."""
-        return _rules_table(self.rule_results)
+        return self.table(Which.RULES)
 
     @property
     def models(self) -> Any:
         """One row per model, with its accuracy if a truth was given."""
-        return _models_table(self.model_results, self.accuracy_results, self.right_results)
+        return self.table(Which.MODELS)
 
     @property
     def accuracy(self) -> Any:
         """One row per model, metric and part of what it was asked: a direction, a class, or all."""
-        return _accuracy_table(self.accuracy_results)
+        return self.table(Which.ACCURACY)
 
     def to_pandas(self, which: str = Which.RULES) -> Any:
         """A table as a pandas frame of nullable types.
@@ -205,7 +205,7 @@ class Evaluation:
         Args:
             which: `rules`, `models`, `accuracy` or `contributions`.
         """
-        return pandas_frame(self._table(which))
+        return pandas_frame(self.table(which))
 
     def to_polars(self, which: str = Which.RULES) -> Any:
         """A table as a Polars frame.
@@ -213,18 +213,23 @@ class Evaluation:
         Args:
             which: `rules`, `models`, `accuracy` or `contributions`.
         """
-        return polars_frame(self._table(which))
+        return polars_frame(self.table(which))
 
-    def _table(self, which: str) -> Any:
+    def table(self, which: str) -> Any:
+        """A table as an Arrow table.
+
+        Args:
+            which: `rules`, `models`, `accuracy` or `contributions`.
+        """
         if which not in set(Which):
             raise InputError(_unknown_table(which))
         match Which(which):
             case Which.RULES:
-                return self.rules
+                return _rules_table(self.rule_results)
             case Which.MODELS:
-                return self.models
+                return _models_table(self.model_results, self.accuracy_results, self.right_results)
             case Which.ACCURACY:
-                return self.accuracy
+                return _accuracy_table(self.accuracy_results)
             case Which.CONTRIBUTIONS:
                 return self.contributions
 

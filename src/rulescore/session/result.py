@@ -28,9 +28,9 @@ from rulescore.reporting.listing import Appearance, CellKind, Format, Shown, Tab
 from rulescore.reporting.render import render, short_html, shown_table
 from rulescore.reporting.saved import load, save
 from rulescore.reporting.tables import measure_cell
-from rulescore.reporting.violations import ViolationTable, count_table, violation_table
+from rulescore.reporting.violations import PrintedTable, ResultTable, ViolationTable, count_table, violation_table
 from rulescore.scoring.curve import CurveOver, curve_over, curve_points, curve_table
-from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.evaluation import Evaluation, Which
 from rulescore.scoring.expected import expected_violations
 from rulescore.scoring.results import ModelResult
 from rulescore.scoring.score import UNMEASURED
@@ -165,6 +165,22 @@ class Result(_Asked, Evaluation):
 
     def _repr_html_(self) -> str:
         return short_html(self)
+
+    @property
+    def rules(self) -> PrintedTable:
+        """One row per rule and model; without models one row per rule, with nulls for the model's columns."""
+        return PrintedTable(self.table(Which.RULES), lambda: short_html(self, Shown.RULES))
+
+    @property
+    def models(self) -> PrintedTable:
+        """One row per model, with its accuracy if a truth was given."""
+        return PrintedTable(self.table(Which.MODELS), lambda: short_html(self, Shown.MODELS))
+
+    @property
+    def accuracy(self) -> ResultTable:
+        """One row per model, metric and part of what it was asked: a direction, a class, or all."""
+        table = self.table(Which.ACCURACY)
+        return PrintedTable(table, lambda: short_html(self, Shown.ACCURACY)) if self.accuracy_results else ResultTable(table)
 
     def to_text(self, table: str | None = None, *, detail: bool = False, columns: Sequence[str] = (), width: int = 100) -> str:
         """Render what `rulescore score` prints.

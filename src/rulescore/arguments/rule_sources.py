@@ -9,7 +9,7 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -17,34 +17,27 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, get_args
 
-from rulescore.errors import Diagnostic, InputError, Place, Severity, Source, meant, meant_file
-from rulescore.language.ontology import has_shapes, read_ontology
+from rulescore.errors import Diagnostic, InputError, Place, Source, meant, meant_file
 from rulescore.language.printer import TEXT_NAME, print_program, print_statement
 from rulescore.language.reading import RuleChoice, RuleSource
-from rulescore.language.rule_formats import require_format
+from rulescore.language.rule_formats import format_by_ending, named_format
 from rulescore.language.syntax import Program, Statement
-from rulescore.language.triples import Blank, Iri, Literal, Node, NotUnderstood, Triple
 from rulescore.language.words import OWN_FORMAT, WeighBy
 from rulescore.readers.files import (
     STANDARD_INPUT,
-    InputFile,
-    Opening,
     changed,
     chunks,
     ending_of,
     is_device,
-    is_folder,
     is_pipe,
     standard_input,
     version_of,
 )
-from rulescore.readers.lines import open_bytes
-from rulescore.readers.rdf import RDF_ENDINGS, SYNTAXES, Syntax, TermError, constant_of, faults, read_prefixes, statements
 from rulescore.setting.model import Function, chosen
 from rulescore.values import has_lone_surrogate
 
 if TYPE_CHECKING:
-    import pyoxigraph
+    pass
 
 
 def registered(functions: Mapping[str, object]) -> tuple[Function, ...]:
@@ -189,6 +182,13 @@ def rule_sources(rules: RulesLike) -> tuple[Source, ...]:
     return sources
 
 
+def _file_source(path: Path, file: RuleFile) -> RuleSource:
+    form = format_by_ending(ending_of(path)) if file.format is None else named_format(file.format)
+    if form is not None and form.open is not None:
+        return replace(form.open(path), choice=file.choice)
+    return _rule_source(path, file.format, file.choice)
+
+
 def _rule_source(path: Path, form: str | None, choice: RuleChoice) -> RuleSource:
     """A rule file's text under the name the user gave it; compressed by gzip or not."""
     try:
@@ -235,10 +235,7 @@ def _sources(rules: RulesLike, problems: list[Diagnostic]) -> Iterator[Source]:
             file = rules if isinstance(rules, RuleFile) else RuleFile(rules)
             path = Path(file.path)
             try:
-                if file.format is None and ending_of(path) in RDF_ENDINGS:
-                    yield _ontology_source(path, file.choice)
-                else:
-                    yield _rule_source(path, None if file.format is None else require_format(file.format), file.choice)
+                yield _file_source(path, file)
             except InputError as error:
                 problems.extend(error.problems)
         case Program():
@@ -263,74 +260,3 @@ def _is_file(text: str) -> bool:
         return bool(text) and Path(text).is_file()
     except (OSError, ValueError):
         return False
-
-
-# Ontologies as rule files: reads RDF, gives our rules and a warning about the axioms left out.
-
-
-_MOST_NAMES = 3
-
-
-def _ontology_source(path: Path, choice: RuleChoice) -> RuleSource:
-    """The rules of an ontology as text, under the name of its file."""
-    if is_folder(path):
-        raise InputError(Diagnostic("E302", f"`{path}` is a folder", helps=("name one file",)))
-    syntax = SYNTAXES[RDF_ENDINGS[ending_of(path)]]
-    with InputFile(path).opened() as opening:
-        triples = tuple(_triples(opening, syntax, str(path)))
-        reader = opening.reader()
-        digest = (hashlib.file_digest(reader, "sha256").hexdigest(), reader.tell())
-    ontology = read_ontology(triples)
-    if not ontology.program.rules and not ontology.left_out and not has_shapes(triples):
-        notes = ("axioms of OWL and shapes of SHACL are rules; facts are given as `--facts`",)
-        raise InputError(Diagnostic("E363", f"`{path}` has no axioms and no shapes", notes=notes))
-    warnings = (_left_out(path, ontology.left_out),) if ontology.left_out else ()
-    text = print_program(ontology.program)
-    source = RuleSource(str(path), text, converted=True, told=warnings, format=OWN_FORMAT, choice=choice)
-    return replace(source, digest=digest, triples=triples, prefixes=read_prefixes(InputFile(path), syntax))
-
-
-def read_triples(path: Path) -> tuple[Triple, ...]:
-    """The statements of an RDF file."""
-    with InputFile(path).opened() as opening:
-        return tuple(_triples(opening, SYNTAXES[RDF_ENDINGS[ending_of(path)]], str(path)))
-
-
-def _triples(opening: Opening, syntax: Syntax, origin: str) -> Iterator[Triple]:
-    try:
-        with open_bytes(opening, origin) as raw:
-            for quad in statements(raw, syntax):
-                yield _node(quad.subject), quad.predicate.value, _node(quad.object)
-    except (SyntaxError, TermError):
-        with open_bytes(opening, origin) as raw:
-            raise InputError(faults(raw, syntax, origin)) from None
-
-
-def _node(term: pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal | pyoxigraph.Triple) -> Node:
-    """A statement about a statement says nothing about classes: it becomes a blank node."""
-    import pyoxigraph
-
-    match term:
-        case pyoxigraph.NamedNode():
-            return Iri(term.value)
-        case pyoxigraph.Literal():
-            return Literal(term.value, term.datatype.value, constant_of(term.value, term.datatype.value))
-        case _:
-            return Blank(str(term))
-
-
-def _left_out(path: Path, axioms_left_out: Sequence[NotUnderstood]) -> Diagnostic:
-    axioms = list(dict.fromkeys(part.axiom for part in axioms_left_out))
-    notes = []
-    for axiom in axioms:
-        about = [part.about for part in axioms_left_out if part.axiom == axiom]
-        names = list(dict.fromkeys(name for name in about if name is not None))
-        notes.append(f"{axiom}: {len(about):,}" + (f", of {_listed(names)}" if names else ""))
-    number = "1 axiom" if len(axioms_left_out) == 1 else f"{len(axioms_left_out):,} axioms"
-    are = "is" if len(axioms_left_out) == 1 else "are"
-    message = f"{number} of {path.name} {are} not understood, and left out: {_listed(axioms)}"
-    return Diagnostic("W152", message, notes=tuple(notes), severity=Severity.WARNING)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:_MOST_NAMES]) + (" and others" if len(names) > _MOST_NAMES else "")

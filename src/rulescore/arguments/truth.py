@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from rulescore.arguments.rule_sources import read_triples
 from rulescore.arguments.tables import rows_of, table_predictions, the_target_table
 from rulescore.errors import Diagnostic, InputError, Place, ticked
-from rulescore.language.triples import declared_domains
 from rulescore.readers.files import ending_of
 from rulescore.readers.frames import is_frame
 from rulescore.readers.layout import PREDICTION
@@ -94,6 +92,9 @@ def _domains(what: object, delimiter: str | None) -> RowStream | ObservedSides |
     if what is None or (isinstance(what, str) and what == OBSERVED):
         return None if what is None else ObservedSides()
     if isinstance(what, str | Path) and ending_of(Path(what)) in RDF_ENDINGS:
+        from rulescore.ontologies.domains import declared_domains
+        from rulescore.ontologies.from_rdf import read_triples
+
         declared = declared_domains(read_triples(Path(what)))
         if not declared:
             notes = ("`rdfs:domain`, `rdfs:range`, and those of schema.org are read",)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rulescore.arguments.python import ScoreOptions, make_setting
+from rulescore.arguments.rule_sources import RuleFile
 from rulescore.arguments.table_options import named_tables
 from rulescore.arguments.tables import keyed_tables, table_predictions, the_target_table
 from rulescore.arguments.truth import Truth, held_out
@@ -238,7 +239,7 @@ def _made(choice: SettingChoice) -> Setting:
     return make_setting(
         [_source(source, choice.facts_format) for source in choice.facts],
         {model: [_file(path, choice.predictions_format, columns) for path in paths] for model, paths in models.items()},
-        [Path(named_path(str(path))) for path in choice.rules],
+        [RuleFile(named_path(str(path)), choice.options.get("rules_format")) for path in choice.rules],
         negatives=[_source(source, choice.facts_format) for source in choice.negatives] or None,
         **_call_options(choice),
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import PurePath
 
 from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, place_of, ticked
@@ -14,18 +15,19 @@ from rulescore.language.rule_formats import (
     EMPTY_BODY,
     NEGATIVE_WEIGHT,
     WEIGHT_TAG,
+    AskFacts,
     RuleFormat,
+    Surroundings,
     TableName,
     ToolRules,
     data_file,
+    named_format,
     recognise,
-    rule_format,
     rule_formats,
 )
 from rulescore.language.syntax import Atom, Program, RowAtom, Rule, Statement
 from rulescore.language.trees import atoms_in
-from rulescore.language.triples import Surroundings, Triple
-from rulescore.language.words import OWN_FORMAT, WeighBy
+from rulescore.language.words import WeighBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +76,21 @@ EVERY_RULE = RuleChoice()
 @dataclass(frozen=True, slots=True, eq=False)
 class RuleSource(Source):
     """`format`: the format that the user names; None if we recognise it by the text. `digest`: of the bytes that were read from a
-    file, with their number. `triples`: an ontology's. `prefixes`: its abbreviations, by the IRIs that they stand for."""
+    file, with their number. `prefixes`: abbreviations in the file, by the IRIs that they stand for."""
 
     format: str | None = field(default=None, kw_only=True)
     choice: RuleChoice = field(default=EVERY_RULE, kw_only=True)
     digest: tuple[str, int] | None = field(default=None, kw_only=True)
-    triples: tuple[Triple, ...] = field(default=(), kw_only=True, repr=False)
     prefixes: Mapping[str, str] = field(default_factory=dict, kw_only=True, repr=False)
+
+    def completed(self, sources: Sequence[Source], facts: AskFacts) -> Source:
+        """The source, with the rules that it takes from others.
+
+        Args:
+            sources: All rule files, this one among them.
+            facts: What the facts say.
+        """
+        return self
 
 
 def _name(atom: Atom | RowAtom) -> str:
@@ -103,19 +113,17 @@ class Reading:
     foreign: bool = False
 
 
-def read_rules(
-    sources: Iterable[Source], tables: Sequence[TableName] = (), facts: Callable[[], Surroundings] = Surroundings
-) -> Reading:
+def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = (), facts: AskFacts = lambda _: Surroundings()) -> Reading:
     """The statements of several files, in order. Raises InputError with every problem in any of them. `tables`: the tables that
-    denial constraints may use. `facts`: what the facts say that shapes ask for."""
+    denial constraints may use. `facts`: what the facts say, if rules ask for it."""
     read: list[Statement] = []
     told: list[Diagnostic] = []
     problems: list[Diagnostic] = []
     foreign = False
-    for source in _with_classes(list(sources), facts):
+    for source in _completed(list(sources), cache(facts)):
         try:
             form = format_of(source)
-            rules_read = None if form is None else form.read(source, tables)
+            rules_read = None if form is None or form.read is None else form.read(source, tables)
             program = parse(source, {table.name: table.key for table in tables}) if rules_read is None else _program(rules_read)
         except InputError as error:
             problems += error.problems
@@ -134,21 +142,15 @@ def read_rules(
     return Reading(Program(tuple(read)), tuple(told), foreign)
 
 
-def _with_classes(sources: list[Source], facts: Callable[[], Surroundings]) -> Iterable[Source]:
-    ontologies = [source for source in sources if isinstance(source, RuleSource) and source.triples]
-    if not ontologies:
-        return sources
-    from rulescore.language.ontology import joined
-
-    made = dict(zip(ontologies, joined(ontologies, facts), strict=True))
-    return [made[source] if isinstance(source, RuleSource) and source in made else source for source in sources]
+def _completed(sources: Sequence[Source], facts: AskFacts) -> list[Source]:
+    return [source.completed(sources, facts) if isinstance(source, RuleSource) else source for source in sources]
 
 
 def format_of(source: Source) -> RuleFormat | None:
     """The format that the user names, or that we recognise; None for our own language."""
     named = source.format if isinstance(source, RuleSource) else None
     if named is not None:
-        return None if named == OWN_FORMAT else rule_format(named)
+        return named_format(named)
     form = recognise(source.text)
     own = _OWN_SIGNS.search(source.text) is not None
     if form is None and (data_kind := data_file(source.text, arrows=own)) is not None:

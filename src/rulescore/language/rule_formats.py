@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rulescore import plugins
 from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, meant, place_of, ticked
@@ -17,6 +19,9 @@ from rulescore.language.conditions import MOST_ATOMS
 from rulescore.language.printer import print_program, rule_names
 from rulescore.language.syntax import And, Atom, Condition, Constant, Head, Or, Program, Rule, Term, Variable, Wildcard
 from rulescore.language.words import OWN_FORMAT, format_names
+
+if TYPE_CHECKING:
+    from rulescore.language.reading import RuleSource
 
 EMPTY_BODY = "with an empty body"
 NEGATIVE_WEIGHT = "with a negative weight"
@@ -61,24 +66,53 @@ class ToolRules:
     told: list[Diagnostic] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What facts say that rules need to know. `pairs`: the arguments of a predicate in observed facts. `predicates`: of facts and
+    predictions with two arguments."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+    predicates: tuple[str, ...] = ()
+
+
+AskFacts = Callable[[str], Surroundings]
+"""What the facts say of a predicate."""
+
+Kinds = Mapping[str, Collection[str]]
+"""For keys of constants, the kinds of terms that stand for them in RDF: `IRI`, `BlankNode`, datatypes, and languages as `@en`."""
+
+Test = Callable[..., bool | None]
+
 LineReader = Callable[[Source, int, str], Rule | None]
 """A line of a source, which begins at this offset, as a rule; None for a line of titles."""
+
+
+def never(_: Sequence[str]) -> bool:
+    """Recognises no text."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
 class RuleFormat:
     """`title`: its name for users. `recognises`: whether lines are of this format; formats are asked in the order of their `turn`.
     `example`: a line, for messages. `write`: makes a line of a rule, if we write the format. `keeps`: what such a line says beyond
-    the rule."""
+    the rule.
+
+    `endings`: names of files of this format end so. `open`: makes rules in our language of a file, so nobody asks `read` for its
+    text. `tests`: makes those of the tests `test_names` that rules ask for; the kinds of terms cost a reading of the facts."""
 
     name: str
     title: str
-    example: str
-    recognises: Callable[[Sequence[str]], bool]
-    read: Callable[[Source, Sequence[TableName]], ToolRules]
+    example: str = ""
+    recognises: Callable[[Sequence[str]], bool] = never
+    read: Callable[[Source, Sequence[TableName]], ToolRules] | None = None
     turn: int = 0
     write: Callable[[Rule], str] | None = None
     keeps: frozenset[str] = frozenset()
+    endings: Collection[str] = frozenset()
+    open: Callable[[Path], RuleSource] | None = None
+    test_names: frozenset[str] = frozenset()
+    tests: Callable[[Collection[str], Callable[[], Kinds]], Mapping[str, Test]] = lambda _names, _kinds: {}
 
 
 class UnfitError(Exception):
@@ -248,10 +282,14 @@ def recognise(text: str) -> RuleFormat | None:
     return next((form for form in rule_formats().values() if lines and form.recognises(lines)), None)
 
 
-def require_format(name: str) -> str:
-    """The name, if there is such a format. Raises InputError."""
+def format_by_ending(ending: str) -> RuleFormat | None:
+    return next((form for form in rule_formats().values() if ending in form.endings), None)
+
+
+def named_format(name: str) -> RuleFormat | None:
+    """The format that a user names; None for our own language. Raises InputError if there is no such format."""
     if name in format_names():
-        return name
+        return None if name == OWN_FORMAT else rule_format(name)
     notes = (f"the formats are {ticked(format_names())}",)
     raise InputError(
         Diagnostic("E402", f"there is no format of rules `{name}`", notes=notes, helps=meant(name, list(format_names())))
@@ -282,6 +320,7 @@ def converted(program: Program, name: str) -> tuple[str, tuple[Diagnostic, ...]]
 def written(rule: Rule, form: RuleFormat) -> str:
     """A rule as a line. Raises UnfitError."""
     assert form.write is not None
+    assert form.read is not None
     standard = _standard(rule)
     line = form.write(standard)
     reread = form.read(Source("line", line), ())

@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import pyarrow.compute as pc
+
 from rulescore.errors import Diagnostic, meant
 from rulescore.language.column_checks import MATCHES, matches
 from rulescore.language.printer import print_rule, rule_names
 from rulescore.language.reading import read_rules
-from rulescore.language.rule_formats import TableName
-from rulescore.language.shape_tests import OF_KINDS, TEST_NAMES, shape_tests
+from rulescore.language.rule_formats import Surroundings, TableName, rule_formats
 from rulescore.language.syntax import ExtractIncompatible, Falsity, Program, Refuting, Rule
 from rulescore.language.trees import constant_keys, named_in, used_arities, used_attributes
 from rulescore.logic.checks import is_tautology, self_refuting, tautologies, with_themselves
@@ -22,11 +23,11 @@ from rulescore.logic.horn import distinct_variables, opposed_both_ways, refutati
 from rulescore.logic.refutable import Refuters
 from rulescore.logic.refutation import Declared, Orders, declared_in, orders_in_use
 from rulescore.logic.vocabulary import Names, Vocabulary
-from rulescore.readers.rdf import surroundings
 from rulescore.scoring.results import RuleInfo
 from rulescore.setting.choices import Convention
 from rulescore.setting.model import FactStream, Function, Setting, SqlRule
 from rulescore.setting.options import ScoringOptions
+from rulescore.values import text_of
 
 _MOST_SUGGESTIONS = 10
 
@@ -60,11 +61,29 @@ class RulesRead:
 def read(setting: Setting) -> RulesRead:
     """Read the rules, which needs no data."""
     tables = [TableName(table.name, table.key) for table in setting.tables]
-    predicted = [source for model in setting.predictions for source in model.streams]
-    rules = read_rules(setting.rules, tables, partial(surroundings, setting.observed, predicted))
+    rules = read_rules(setting.rules, tables, partial(_said, setting))
     names = tuple(rule_names(rules.program))
     infos = described_rules(rules.program, names, setting.scoring, setting.sql_rules)
     return RulesRead(rules.program, names, infos, tuple(rules.told), rules.foreign)
+
+
+def _said(setting: Setting, predicate: str) -> Surroundings:
+    """What facts say of a predicate. We skip facts in the engine's database: we read rules before there is an engine."""
+    pairs: dict[tuple[str, str], None] = {}
+    predicates: dict[str, None] = {}
+    predicted = ((source, False) for model in setting.predictions for source in model.streams)
+    for source, is_observed in (*((source, True) for source in setting.observed), *predicted):
+        if isinstance(source, FactStream) and (source.native is None or source.native.frame is None):
+            for batch in source.open():
+                if batch.arity != 2 or batch.negative:
+                    continue
+                named = [batch.predicate] if batch.predicate else pc.unique(batch.rows["predicate"]).to_pylist()
+                predicates |= dict.fromkeys(named)
+                if is_observed and predicate in named:
+                    rows = batch.rows if batch.predicate else batch.rows.filter(pc.field("predicate") == predicate)
+                    for row in rows.select(["a0", "a1"]).to_pylist():
+                        pairs[text_of(row["a0"]), text_of(row["a1"])] = None
+    return Surroundings(tuple(pairs), tuple(predicates))
 
 
 def described_rules(
@@ -138,11 +157,13 @@ def wanted_by(setting: Setting, program: Program) -> tuple[Setting, Names, Wante
 def _with_tests(setting: Setting, program: Program) -> Setting:
     """The setting with the tests that checks of columns and shapes ask for, unless the user registers others of their names."""
     named = {name for statement in program.statements for name in named_in(statement)}
-    asked = (named & {MATCHES, *TEST_NAMES}) - {function.name for function in setting.functions}
-    if not asked:
-        return setting
-    known = {MATCHES: matches} | shape_tests(_term_kinds(setting) if asked & OF_KINDS else {})
-    return replace(setting, functions=(*setting.functions, *(Function(name, known[name]) for name in sorted(asked))))
+    asked = named - {function.name for function in setting.functions}
+    known = {MATCHES: matches} if MATCHES in asked else {}
+    for form in rule_formats().values():
+        if wanted := asked & form.test_names:
+            known |= form.tests(wanted, partial(_term_kinds, setting))
+    added = (Function(name, test) for name, test in sorted(known.items()))
+    return replace(setting, functions=(*setting.functions, *added))
 
 
 def _term_kinds(setting: Setting) -> dict[str, frozenset[str]]:

@@ -6,7 +6,7 @@ import decimal
 import gzip
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from itertools import islice
 from typing import IO, TYPE_CHECKING, cast
@@ -14,20 +14,26 @@ from typing import IO, TYPE_CHECKING, cast
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, Place
-from rulescore.language.triples import SUBCLASS, Iri, Surroundings, Triple
 from rulescore.readers.columns import assemble, decimal_value, no_facts, parse_number, parse_value
 from rulescore.readers.files import InputFile, Opening
 from rulescore.readers.layout import column_problem
 from rulescore.readers.lines import open_bytes
 from rulescore.readers.text import at_most
 from rulescore.setting.choices import ColumnType, FileFormat
-from rulescore.setting.model import FactBatch, FactSource, FactStream, Request
-from rulescore.values import Value, key_of, parse_moment, text_of
+from rulescore.setting.model import FactBatch, Request
+from rulescore.values import Value, key_of, parse_moment
 
 if TYPE_CHECKING:
     from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuadParser
     from pyoxigraph import Triple as QuotedTriple
 
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+SHACL = "http://www.w3.org/ns/shacl#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+USUAL_PREFIXES = {RDF: "rdf", RDFS: "rdfs", OWL: "owl", SHACL: "sh", XSD: "xsd"}
 
 Bytes = io.BufferedReader | io.BytesIO | gzip.GzipFile
 
@@ -207,11 +213,10 @@ RDF_ENDINGS = {
 
 DEFAULT_GRAPH = "default"
 
-_XSD = "http://www.w3.org/2001/XMLSchema#"
 _SIZES = ("int", "long", "short", "byte", "unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte")
 _SIGNS = ("nonNegativeInteger", "nonPositiveInteger", "positiveInteger", "negativeInteger")
 _INTEGERS = frozenset(("integer", *_SIZES, *_SIGNS))
-_FLOATS = frozenset(f"{_XSD}{name}" for name in ("double", "float"))
+_FLOATS = frozenset(f"{XSD}{name}" for name in ("double", "float"))
 _BATCH_ROWS = 1 << 16
 
 # The parser names a blank node without a label by a random number (decision 0013).
@@ -265,27 +270,6 @@ def term_kinds(file: InputFile, syntax: Syntax, request: Request) -> dict[str, f
     return kinds
 
 
-def surroundings(observed: Iterable[FactSource], predicted: Iterable[FactSource]) -> Surroundings:
-    """What facts say that shapes need to know: the classes that observed facts put below others, and the predicates of all facts
-    and predictions. We skip facts in the engine's database: we read rules before there is an engine."""
-    import pyarrow.compute as pc
-
-    below: dict[Triple, None] = {}
-    predicates: dict[str, None] = {}
-    for source, is_observed in (*((source, True) for source in observed), *((source, False) for source in predicted)):
-        if isinstance(source, FactStream) and (source.native is None or source.native.frame is None):
-            for batch in source.open():
-                if batch.arity != 2 or batch.negative:
-                    continue
-                named = [batch.predicate] if batch.predicate else pc.unique(batch.rows["predicate"]).to_pylist()
-                predicates |= dict.fromkeys(named)
-                if is_observed and SUBCLASS in named:
-                    rows = batch.rows if batch.predicate else batch.rows.filter(pc.field("predicate") == SUBCLASS)
-                    for row in rows.select(["a0", "a1"]).to_pylist():
-                        below[Iri(text_of(row["a0"])), SUBCLASS, Iri(text_of(row["a1"]))] = None
-    return Surroundings(tuple(below), tuple(predicates))
-
-
 def _batches(quads: Iterator[Quad], terms: _Terms, request: Request) -> Iterator[FactBatch]:
     graph, begun = request.file.graph, False
     kept = (quad for quad in quads if graph is None or graph == _graph(quad))
@@ -320,7 +304,7 @@ class _Terms:
         if not isinstance(term, self._literal):
             raise TermError("a statement about a statement is not a fact", "<<", "E314")
         text, datatype = term.value, term.datatype.value
-        name = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
+        name = datatype.removeprefix(XSD) if datatype.startswith(XSD) else ""
         try:
             return key_of(_literal(text, name))
         except (ValueError, decimal.DecimalException):
@@ -345,7 +329,7 @@ def _graph(quad: Quad) -> str:
 def constant_of(text: str, datatype: str) -> Value | None:
     """The constant that stands for a literal in facts; None if its text is not of its datatype."""
     try:
-        return _literal(text, datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else "")
+        return _literal(text, datatype.removeprefix(XSD) if datatype.startswith(XSD) else "")
     except (ValueError, decimal.DecimalException):
         return None
 

@@ -23,12 +23,12 @@ from rulescore.counting.run import write_contributions
 from rulescore.errors import Diagnostic, InputError
 from rulescore.language.reading import RuleSource
 from rulescore.language.syntax import Rule
-from rulescore.language.triples import USUAL_PREFIXES
 from rulescore.logic import horn as conventions
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.refutable import WHAT_TO_DECLARE, what_is_exempt
 from rulescore.published.statements import DIALECT as PUBLISHED_DIALECT
 from rulescore.published.statements import PublishedQuery, predicate_tables, published_queries
+from rulescore.readers.rdf import USUAL_PREFIXES
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation, ModelAccuracy
 from rulescore.scoring.labels import Labels
 from rulescore.scoring.pairs import PairCount

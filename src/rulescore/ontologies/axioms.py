@@ -13,10 +13,6 @@ from itertools import combinations, permutations
 
 from rulescore.language.declarations.functional import Functional
 from rulescore.language.declarations.incompatible import IncompatibleGroup, IncompatiblePair
-from rulescore.language.printer import print_program
-from rulescore.language.reading import RuleSource
-from rulescore.language.shape_tests import TEST_NAMES
-from rulescore.language.shapes import read_shapes
 from rulescore.language.syntax import (
     Atom,
     Comparison,
@@ -31,21 +27,16 @@ from rulescore.language.syntax import (
     Variable,
 )
 from rulescore.language.trees import atoms_in
-from rulescore.language.triples import (
-    ALONE,
+from rulescore.ontologies.shape_tests import TEST_NAMES
+from rulescore.ontologies.shapes import read_shapes
+from rulescore.ontologies.triples import (
     DATATYPES,
-    OWL,
-    RDFS,
-    SHACL,
-    SUBCLASS,
     TYPE,
-    XSD,
     Graph,
     Iri,
     Made,
     Node,
     NotUnderstood,
-    Surroundings,
     Triple,
     X,
     Y,
@@ -60,6 +51,7 @@ from rulescore.language.triples import (
     refutation,
     short,
 )
+from rulescore.readers.rdf import OWL, RDFS, SHACL, XSD
 
 _CHAIN = f"{OWL}propertyChainAxiom"
 
@@ -72,10 +64,10 @@ class Ontology:
     left_out: tuple[NotUnderstood, ...]
 
 
-def read_ontology(triples: Iterable[Triple], beside: Surroundings = ALONE) -> Ontology:
-    """The rules and declarations of an ontology. Each stands once, even if the file says it several times. `beside`: what other
-    files say that shapes need to know."""
-    graph = Graph(triples, beside)
+def read_ontology(triples: Iterable[Triple], below: Iterable[Triple] = (), predicates: Sequence[str] = ()) -> Ontology:
+    """The rules and declarations of an ontology. Each stands once, even if the file says it several times. `below`, `predicates`:
+    what other files say that shapes need to know."""
+    graph = Graph(triples, below, predicates)
     statements: list[Statement] = []
     left_out: list[NotUnderstood] = []
     for made in (*_axioms(graph), *read_shapes(graph)):
@@ -84,22 +76,6 @@ def read_ontology(triples: Iterable[Triple], beside: Surroundings = ALONE) -> On
         else:
             statements.append(made)
     return Ontology(Program((*_predicates(statements), *_distinct(statements))), tuple(dict.fromkeys(left_out)))
-
-
-def joined(sources: Iterable[RuleSource], facts: Callable[[], Surroundings]) -> Iterator[RuleSource]:
-    """The ontologies, each with what its shapes ask of the others and of the facts."""
-    ontologies = list(sources)
-    if not any(has_shapes(source.triples) for source in ontologies):
-        yield from ontologies
-        return
-    said = facts()
-    below = {triple: None for source in ontologies for triple in source.triples if triple[1] == SUBCLASS}
-    beside = replace(said, below=(*(below | dict.fromkeys(said.below)),))
-    for source in ontologies:
-        if has_shapes(source.triples):
-            yield replace(source, text=print_program(read_ontology(source.triples, beside).program), _starts=[], _lines={})
-        else:
-            yield source
 
 
 def has_shapes(triples: Iterable[Triple]) -> bool:

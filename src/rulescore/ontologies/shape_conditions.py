@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rulescore.language.shape_paths import Fresh, Path, UnsayableError, read_path
 from rulescore.language.syntax import (
     Aggregate,
     And,
@@ -23,8 +22,8 @@ from rulescore.language.syntax import (
     Wildcard,
 )
 from rulescore.language.trees import nodes_in
-from rulescore.language.triples import (
-    SHACL,
+from rulescore.ontologies.shape_paths import Fresh, Path, UnsayableError, read_path
+from rulescore.ontologies.triples import (
     TYPE,
     Graph,
     Iri,
@@ -41,6 +40,7 @@ from rulescore.language.triples import (
     names,
     short,
 )
+from rulescore.readers.rdf import SHACL
 
 PATH, PROPERTY = f"{SHACL}path", f"{SHACL}property"
 

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulescore.errors import Source
-from rulescore.language.ontology import read_ontology
 from rulescore.language.parser import parse
 from rulescore.language.printer import print_program, print_statement
 from rulescore.language.syntax import PredicateDeclaration
-from rulescore.language.triples import OWL, RDF, RDFS, SHACL, TYPE, XSD, Blank, Graph, Iri, Literal, NotUnderstood, short
+from rulescore.ontologies.axioms import read_ontology
+from rulescore.ontologies.triples import TYPE, Blank, Graph, Iri, Literal, NotUnderstood, short
+from rulescore.readers.rdf import OWL, RDF, RDFS, SHACL, XSD
 
 A, B, C, P, Q = (Iri(f"http://x/{name}") for name in "ABCPQ")
 NODE = Blank("n")

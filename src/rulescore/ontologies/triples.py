@@ -1,9 +1,8 @@
-"""The statements of an RDF file, by subject and predicate, the statements of rules that ontologies need, and the domains and ranges
-that an ontology declares."""
+"""The statements of an RDF file, by subject and predicate, and the statements of rules that ontologies need."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rulescore.language.declarations.refute import Refute
@@ -23,21 +22,15 @@ from rulescore.language.syntax import (
     Term,
     Variable,
 )
+from rulescore.readers.rdf import OWL, RDF, RDFS, USUAL_PREFIXES
 from rulescore.values import Value
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-OWL = "http://www.w3.org/2002/07/owl#"
-SHACL = "http://www.w3.org/ns/shacl#"
-XSD = "http://www.w3.org/2001/XMLSchema#"
 TYPE = f"{RDF}type"
 
 SUBCLASS = f"{RDFS}subClassOf"
 
 DATATYPES = frozenset((f"{RDFS}Literal", f"{RDF}langString", f"{RDF}PlainLiteral", f"{OWL}real", f"{OWL}rational"))
 """Names of datatypes outside of XML Schema."""
-
-USUAL_PREFIXES = {RDF: "rdf", RDFS: "rdfs", OWL: "owl", SHACL: "sh", XSD: "xsd"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +64,13 @@ def short(name: str) -> str:
     return name.rstrip("/#").replace("#", "/").rpartition("/")[2] or name
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What other files say that an ontology needs to know. `below`: triples that put a class below another. `predicates`: of all
-    facts."""
-
-    below: tuple[Triple, ...] = ()
-    predicates: tuple[str, ...] = ()
-
-
-ALONE = Surroundings()
-
-
 class Graph:
-    """Triples in the order of the file, and what its surroundings say."""
+    """Triples in the order of the file, and what its surroundings say: `below`, triples of other files that put a class below
+    another, and the `predicates` of all facts."""
 
-    def __init__(self, triples: Iterable[Triple], beside: Surroundings = ALONE) -> None:
+    def __init__(self, triples: Iterable[Triple], below: Iterable[Triple] = (), predicates: Sequence[str] = ()) -> None:
         self.triples = tuple(dict.fromkeys(triples))
-        self.predicates = beside.predicates
+        self.predicates = predicates
         self._below: dict[Node, list[Node]] = {}
         self._objects: dict[tuple[Node, str], list[Node]] = {}
         self._subjects: dict[tuple[str, Node], list[Node]] = {}
@@ -97,7 +79,7 @@ class Graph:
             self._objects.setdefault((subject, predicate), []).append(value)
             self._subjects.setdefault((predicate, value), []).append(subject)
             self._said.setdefault(subject, []).append((predicate, value))
-        for subject, predicate, value in dict.fromkeys((*self.triples, *beside.below)):
+        for subject, predicate, value in dict.fromkeys((*self.triples, *below)):
             if predicate == SUBCLASS:
                 self._below.setdefault(value, []).append(subject)
 
@@ -197,37 +179,3 @@ def implication(name: str, head: Atom, *body: Condition) -> Rule:
 
 def refutation(head: Atom, *body: Condition) -> Refute:
     return Refute(head, And(body))
-
-
-Side = tuple[str, bool]
-"""A property and whether its values are meant: its range, else its domain."""
-
-_SCHEMA = ("http://schema.org/", "https://schema.org/")
-_EACH = {f"{RDFS}domain": False, f"{RDFS}range": True}
-_ANY = {f"{place}{name}Includes": name == "range" for place in _SCHEMA for name in ("domain", "range")}
-
-
-def declared_domains(triples: Iterable[Triple]) -> Mapping[Side, tuple[frozenset[str], ...]]:
-    """For each side, sets of classes. A thing fits if it is an instance of a class of every set. Each class comes with those below
-    it. Several `rdfs:domain` of a property are several sets, a union of OWL and all `domainIncludes` of schema.org are one. A side
-    whose classes we cannot tell, such as a datatype, is left out."""
-    graph = Graph(triples)
-    sides: dict[Side, list[frozenset[str]]] = {}
-    included: dict[Side, set[str]] = {}
-    for subject, predicate, value in graph.triples:
-        if not isinstance(subject, Iri):
-            continue
-        if predicate in _EACH:
-            if classes := _classes(graph, value):
-                sides.setdefault((subject.value, _EACH[predicate]), []).append(classes)
-        elif predicate in _ANY:
-            included.setdefault((subject.value, _ANY[predicate]), set()).update(_classes(graph, value))
-    for side, several in included.items():
-        sides.setdefault(side, []).append(frozenset(several))
-    return {side: tuple(several) for side, several in sides.items()}
-
-
-def _classes(graph: Graph, node: Node) -> frozenset[str]:
-    unions = graph.objects(node, f"{OWL}unionOf")
-    named = names(graph.members(unions[0]) if unions else [node])
-    return frozenset(below for name in named if name not in DATATYPES and not name.startswith(XSD) for below in graph.below(name))

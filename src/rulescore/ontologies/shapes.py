@@ -9,7 +9,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from rulescore.language.shape_conditions import (
+from rulescore.language.syntax import (
+    About,
+    Condition,
+    Constant,
+    Falsity,
+    Head,
+    Not,
+    Operator,
+    Rule,
+    Statement,
+    Variable,
+)
+from rulescore.ontologies.shape_conditions import (
     ORDERED_PAIRS,
     PATH,
     PROPERTY,
@@ -23,23 +35,8 @@ from rulescore.language.shape_conditions import (
     ordered,
     parts_of,
 )
-from rulescore.language.shape_paths import Fresh, Path, UnsayableError, read_path
-from rulescore.language.syntax import (
-    About,
-    Condition,
-    Constant,
-    Falsity,
-    Head,
-    Not,
-    Operator,
-    Rule,
-    Statement,
-    Variable,
-)
-from rulescore.language.triples import (
-    OWL,
-    RDFS,
-    SHACL,
+from rulescore.ontologies.shape_paths import Fresh, Path, UnsayableError, read_path
+from rulescore.ontologies.triples import (
     TYPE,
     Blank,
     Graph,
@@ -57,6 +54,7 @@ from rulescore.language.triples import (
     refutation,
     short,
 )
+from rulescore.readers.rdf import OWL, RDFS, SHACL
 
 _KINDS = (Iri(f"{SHACL}NodeShape"), Iri(f"{SHACL}PropertyShape"))
 _READ_HERE = frozenset(("closed", "property", "equals", "disjoint", "minCount", "maxCount", "hasValue", *QUALIFIED, *ORDERED_PAIRS))

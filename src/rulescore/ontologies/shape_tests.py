@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 
+from rulescore.language.rule_formats import Kinds, Test
 from rulescore.language.terms import write_value
-from rulescore.language.triples import SHACL, XSD
+from rulescore.readers.rdf import SHACL, XSD
 from rulescore.values import Value, key_of
-
-Kinds = Mapping[str, Collection[str]]
-"""For keys of constants, the kinds of terms that stand for them in RDF: `IRI`, `BlankNode`, datatypes, and languages as `@en`."""
 
 _KINDS_BY_TYPE: dict[type, tuple[str, ...]] = {
     bool: (f"{XSD}boolean",),
@@ -26,7 +24,7 @@ _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 _FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE, "x": re.VERBOSE}
 
 
-def shape_tests(kinds: Kinds) -> dict[str, Callable[..., bool | None]]:
+def shape_tests(kinds: Kinds) -> dict[str, Test]:
     """The tests by their names. `kinds`: of constants in RDF files; we guess the kinds of others by their types."""
 
     def of(value: Value) -> Collection[str]:
@@ -47,8 +45,14 @@ def shape_tests(kinds: Kinds) -> dict[str, Callable[..., bool | None]]:
 
 
 TEST_NAMES = frozenset(shape_tests({}))
-OF_KINDS = frozenset({"sh:datatype", "sh:nodeKind", "sh:languageIn", "sh:minLength", "sh:maxLength", "sh:pattern"})
+_OF_KINDS = frozenset({"sh:datatype", "sh:nodeKind", "sh:languageIn", "sh:minLength", "sh:maxLength", "sh:pattern"})
 """The tests that ask for the kinds of terms."""
+
+
+def wanted_tests(names: Collection[str], kinds: Callable[[], Kinds]) -> dict[str, Test]:
+    """The tests with these names."""
+    tests = shape_tests(kinds() if not _OF_KINDS.isdisjoint(names) else {})
+    return {name: tests[name] for name in names}
 
 
 def _guessed(value: Value) -> Collection[str]:

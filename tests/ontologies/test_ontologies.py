@@ -334,6 +334,13 @@ def test_every_syntax_is_read_and_nothing_is_said_twice(family, run):
     assert shown[1].replace("o.trig.gz", "o.ttl") == shown[0]
 
 
+def test_a_file_with_another_ending_is_turtle_if_the_format_is_named(family, run):
+    (family / "axioms.txt").write_text(PREFIXES + ":A owl:disjointWith :B .", encoding="utf-8")
+    assert "looks like Turtle" in run("rules", "--rules", "axioms.txt").stderr
+    shown = run("rules", "--rules", "axioms.txt", "--rules-format", "ontology", "--format", "csv").stdout
+    assert "A disjointWith B," in shown
+
+
 def test_names_of_two_vocabularies_are_told_apart(family, run):
     text = PREFIXES + "@prefix y: <http://y/> . :A owl:disjointWith :B . y:A owl:disjointWith y:B ."
     (family / "o.ttl").write_text(text, encoding="utf-8")

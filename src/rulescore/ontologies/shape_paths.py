@@ -19,7 +19,8 @@ from rulescore.language.syntax import (
     Term,
     Variable,
 )
-from rulescore.language.triples import RDF, SHACL, Blank, Graph, Iri, Node, Thing, atom, equal, short
+from rulescore.ontologies.triples import Blank, Graph, Iri, Node, Thing, atom, equal, short
+from rulescore.readers.rdf import RDF, SHACL
 
 INVERSE, ALTERNATIVE = f"{SHACL}inversePath", f"{SHACL}alternativePath"
 

@@ -1,0 +1,1 @@
+"""Axioms of OWL and shapes of SHACL as rules."""

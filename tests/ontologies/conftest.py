@@ -1,0 +1,5 @@
+"""A folder with the family, and the command line."""
+
+from command_line import family, run
+
+__all__ = ["family", "run"]

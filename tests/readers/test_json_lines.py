@@ -72,6 +72,17 @@ def test_a_field_within_a_part_of_a_triple_plays_that_part(write, answers_of, en
     assert answers_of(prediction_streams(write("y.jsonl", lines(flat)))) == [(*KIN[0], None, None, None)]
 
 
+def test_a_field_within_a_part_keeps_the_short_name_that_is_chosen(write, answers_of):
+    path = write("x.jsonl", lines({"head": {"id": 7}, "relation": "mother", "tail": "bob"}))
+    stream = prediction_streams(FactFile(path, columns={"head": "id"}, types={"id": "string"}))
+    assert answers_of(stream) == [("mother", "7", "bob", None, None, None)]
+
+
+def test_a_score_and_a_rank_within_a_part_of_a_triple_count(write, answers_of):
+    row = {"subject": "alice", "predicate": {"name": "mother", "score": 0.5}, "object": "bob", "source": {"rank": 1, "query": "q"}}
+    assert answers_of(prediction_streams(write("x.jsonl", lines(row)))) == [(*KIN[0], 0.5, 1, "q")]
+
+
 def test_a_list_of_three_texts_may_be_a_triple_and_the_help_says_how_to_say_so(write, answers_of):
     path = write("x.jsonl", lines({"doc": 1, "triple": ["alice", "mother", "bob"]}))
     with pytest.raises(InputError) as raised:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ import pyarrow as pa
 from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.readers.columns import RANKING_COLUMNS, Ranking, assemble, no_facts, parse_number, parse_rank, parse_value
 from rulescore.readers.files import InputFile, Opening
-from rulescore.readers.layout import TRIPLE, Layout, is_triple_name, refuse_other_types, resolve
+from rulescore.readers.layout import TRIPLE, Layout, is_ranking_name, is_triple_name, refuse_other_types, resolve
 from rulescore.readers.lines import open_lines
 from rulescore.readers.text import at_most, encoding_problem, printable
 from rulescore.setting.choices import ColumnType
@@ -140,7 +141,7 @@ def find_layout(lines: Iterable[Line | Diagnostic], request: Request) -> JsonLay
             else:
                 problems.append(line)
 
-    names = _with_parts(column_names(rows(), chosen))
+    names = _with_parts(column_names(rows(), chosen), {*chosen, *request.file.types})
     if not names:
         raise InputError(at_most(iter(problems))) if problems else no_facts(request)
     by_path = {path: name for name, path in names.items()}
@@ -160,13 +161,17 @@ def find_layout(lines: Iterable[Line | Diagnostic], request: Request) -> JsonLay
     return JsonLayout(layout, tuple(names.values()))
 
 
-def _with_parts(names: Mapping[str, str]) -> dict[str, str]:
-    """The columns, with the name of the field around them if that is a part of a triple: `subject.name`."""
-    paths = list(names.values())
-    around = [
-        ".".join(path.split(".")[-2:]) if is_triple_name(".".join(path.split(".")[-2:-1])) else name for name, path in names.items()
-    ]
-    return {name if around.count(name) == 1 else path: path for name, path in zip(around, paths, strict=True)}
+def _with_parts(names: Mapping[str, str], said: Container[str]) -> dict[str, str]:
+    """The columns, with the name of the field around them if that is a part of a triple: `subject.name`. A name that the user says
+    stays, and so does the name of a score, a rank or a query."""
+
+    def around(name: str, path: str) -> str:
+        *_, part, own = ["", *path.split(".")]
+        return f"{part}.{own}" if is_triple_name(part) and not (name in said or is_ranking_name(name)) else name
+
+    whole = {path: around(name, path) for name, path in names.items()}
+    times = Counter(whole.values())
+    return {name if times[name] == 1 else path: path for path, name in whole.items()}
 
 
 def _holds_rows(value: object) -> bool:

@@ -44,6 +44,7 @@ ALIASES = {part: _tiers(part) for part in _WORDS}
 _NAMES = {part: frozenset().union(*tiers) for part, tiers in ALIASES.items()}
 _TRIPLE_NAMES = frozenset[str]().union(*(_NAMES[part] for part in TRIPLE))
 RANKING = ("score", "rank", "query")
+_RANKING_NAMES = frozenset[str]().union(*(_NAMES[part] for part in RANKING))
 MODEL = "model"
 MOST_ARGUMENTS = 100
 """Of a predicate. Databases nest a condition for each argument: planning takes 2 seconds for a hundred, and 20 for two hundred."""
@@ -113,7 +114,7 @@ def is_header(names: Sequence[str], request: Request) -> bool:
     """Whether a first row makes sense only as names of columns."""
     if _arrangement(names, request) is Arrangement.TRIPLES:
         return names_triples(names)
-    ranking = frozenset(_QUERY_PARTS).union(*(_NAMES[part] for part in RANKING)) if request.predictions else frozenset[str]()
+    ranking = _RANKING_NAMES.union(_QUERY_PARTS) if request.predictions else frozenset[str]()
     return _named_arguments([name for name in names if plain_name(name) not in ranking]) is not None
 
 
@@ -226,6 +227,11 @@ def written_columns(columns: Mapping[str, str]) -> str:
 def is_triple_name(word: str) -> bool:
     """Whether a word is a usual name of a part of a triple."""
     return plain_name(word) in _TRIPLE_NAMES
+
+
+def is_ranking_name(word: str) -> bool:
+    """Whether a word is a usual name of a score, a rank or a query."""
+    return plain_name(word) in _RANKING_NAMES
 
 
 def column_problem(request: Request, message: str, *, notes: tuple[str, ...] = (), helps: tuple[str, ...] = ()) -> InputError:

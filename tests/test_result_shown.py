@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import duckdb
 import polars as pl
@@ -52,6 +53,12 @@ def test_tables_are_taken_for_arrow_tables(result: rulescore.Result) -> None:
     assert [row["rule"] for row in result.rules.to_pylist()] == result.rules["rule"].to_pylist() == ["never", "rules:2"]
     assert len(result.rules) == 2
     assert result.models.to_pandas()["model"].tolist() == result.models.to_polars()["model"].to_list() == ["m"]
+
+
+def test_tables_go_to_other_processes(result: rulescore.Result) -> None:
+    sent = pickle.dumps(result.rules)
+    assert pickle.loads(sent).to_pylist() == result.rules.to_pylist()
+    assert len(sent) < 2 * len(pickle.dumps(result.rules.table))
 
 
 def test_every_format_can_be_had(result: rulescore.Result) -> None:

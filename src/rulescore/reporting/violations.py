@@ -254,6 +254,10 @@ class PrintedTable(ResultTable):
     def _repr_html_(self) -> str:
         return self.printed()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # `printed` knows the whole result, which may be large. A copy shows its own rows.
+        return ResultTable, (self.table,)
+
 
 _IN_NOTEBOOKS = ("rule", "model", "score", "rank", "sentence")
 _MOST_IN_NOTEBOOKS = 20

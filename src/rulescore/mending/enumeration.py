@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 import pyarrow as pa
@@ -286,13 +287,14 @@ def conclusions_of(session: Session, rules: Collection[int]) -> dict[tuple[int, 
     to say that the variables differ.
     """
     engine, loaded = session.engine, session.data.loaded
+    has_reflexive = cache(partial(_has_reflexive, engine, loaded))
     conclusions: dict[tuple[int, ...], int] = {}
     for seated in _seated(session):
         if seated.rule not in rules or seated.seat.in_body:
             continue
         predicate, arity = loaded.predicate_ids[seated.seat.candidate.predicate], seated.seat.candidate.arity
         rows = engine.query(sql.counted(loaded, seated.seat, [seated.ways[0]], seated.head, asked=False))
-        reflexive = arity == 2 and _has_reflexive(engine, loaded, seated.seat.candidate.predicate)
+        reflexive = arity == 2 and has_reflexive(seated.seat.candidate.predicate)
         for values in zip(*(rows[f"a{place}"].to_pylist() for place in range(arity)), strict=True):
             if arity != 2 or values[0] != values[1] or reflexive:
                 conclusions.setdefault((predicate, *values), seated.rule)

@@ -262,6 +262,13 @@ def test_violations_are_counted_by_what_they_have_in_common(run: Run, by: str) -
     assert ("error[E262]" in of_data.stderr) == (by in {"predicate", "prediction"})
 
 
+def test_violations_by_rule_show_the_text_of_a_rule_without_a_name(run: Run) -> None:
+    of_the_data = run("violations", "family.toml", "--dataset", "--by", "rule").stdout
+    assert re.search(r"^family\.rules:7 +[0-9]+ +father\(X, Y\) <- mother\(X, Y\)$", of_the_data, re.M)
+    assert "model" not in of_the_data
+    assert re.search(r"^no_incest +bad +1 +false <- sister", run("violations", "family.toml", "--by", "rule").stdout, re.M)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
 def test_violations_are_written_to_a_file(run: Run, ending: str) -> None:

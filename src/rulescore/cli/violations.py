@@ -108,7 +108,7 @@ def violations(
                 patterns = pattern_rows(counts, source or (), session.labels, titles)
                 listing = patterns_listing(patterns, source or (), total, most)
             else:
-                listing = violation_counts_listing(by, counts, total, most)
+                listing = violation_counts_listing(by, counts, total, most, session.rules)
             listing = with_types(listing, session.summary.tables)
         else:
             rows = session.violations(rule=rule, model=source, prediction=atom, limit=most, sample=sample, seed=seed)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from rulescore.language.terms import write_value
 from rulescore.reporting.audit import shown_probability
-from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Format, Listing, ListingLayout, counted, filled, shown
+from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Filled, Format, Listing, ListingLayout, counted, filled, shown
 from rulescore.reporting.tables import count_columns, titled, with_types
 from rulescore.reporting.violations import ViolationTable, confirmation_table, sentence, shown_margin, violation_table
 from rulescore.scoring.curve import CurveOver, CurvePoint
@@ -213,22 +213,33 @@ def _value_text(value: Value | None) -> str:
     return shown(value, CellKind.VALUE) if isinstance(value, int | float | None) and not isinstance(value, bool) else _value(value)
 
 
-def violation_counts_listing(by: str, counts: Sequence[CountedViolations], total: int, most: int | None) -> Listing:
-    """The number of violations for each value that they are counted by, at most `most` rows."""
+def violation_counts_listing(
+    by: str, counts: Sequence[CountedViolations], total: int, most: int | None, rules: Iterable[RuleInfo] = ()
+) -> Listing:
+    """The number of violations for each value that they are counted by, at most `most` rows. If that is a rule, its text stands in
+    the row: a rule without a name has only its file and line."""
     left_out = len(counts) - len(counts[:most])
     counts = counts[:most]
+    texts = {rule.name: rule.text for rule in rules}
+    model: Filled[CountedViolations] = (Column("model", "model"), lambda count: count.model)
+    predictions: Filled[CountedViolations] = (
+        Column("predictions", "predictions", CellKind.COUNT),
+        lambda count: count.predictions,
+    )
+    text: Filled[CountedViolations] = (Column("text", "text", CellKind.CODE), lambda count: texts[str(count.what)])
     predicted = any(count.predictions is not None for count in counts) and by != "prediction"
-    columns = [Column(by, by), Column("model", "model"), Column("violations", "violations", CellKind.COUNT)]
-    columns += [Column("predictions", "predictions", CellKind.COUNT)] if predicted else []
-    columns += [Column("ranked", "ranked")] if by == "prediction" else []
-    rows = []
-    for count in counts:
-        cells: list[Cell] = [_value(count.what), count.model, count.violations]
-        cells += [count.predictions] if predicted else []
-        rows.append((*cells, *([_ranked(count)] if by == "prediction" else [])))
+    columns, rows = filled(
+        counts,
+        (Column(by, by), lambda count: _value(count.what)),
+        *([model] if any(count.model is not None for count in counts) else ()),
+        (Column("violations", "violations", CellKind.COUNT), lambda count: count.violations),
+        *([predictions] if predicted else ()),
+        *([(Column("ranked", "ranked"), _ranked)] if by == "prediction" else ()),
+        *([text] if by == "rule" else ()),
+    )
     notes = [counted(total, "violation")]
     notes += [f"{left_out:,} more rows are not shown; `--limit N` shows more"] if left_out else []
-    return Listing("violations", f"Violations by {by}", tuple(columns), tuple(rows), notes=tuple(notes))
+    return Listing("violations", f"Violations by {by}", columns, rows, notes=tuple(notes))
 
 
 def incompatibilities_listing(pairs: Iterable[PairCount]) -> Listing:

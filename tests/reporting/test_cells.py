@@ -31,6 +31,7 @@ from rulescore.reporting.listing import Cell, CellKind, shown
         (51961.524227, CellKind.VALUE, "51,961.5"),
         (0.09531017980432, CellKind.VALUE, "0.0953102"),
         (0.0000123456789, CellKind.VALUE, "1.23457e-05"),
+        (0.0000001, CellKind.VALUE, "1e-07"),
         (None, CellKind.RATE, "–"),
         (("a", "b"), CellKind.TEXTS, "a, b"),
         ({"X": "a", "Y": "b"}, CellKind.BINDING, "X = a, Y = b"),

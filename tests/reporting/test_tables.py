@@ -15,10 +15,11 @@ from evaluations import make_everything
 from rulescore.reporting.audit import audit_listing
 from rulescore.reporting.findings import check_listing, rules_listing, tolerances_listing
 from rulescore.reporting.json import listing_schema, schema
-from rulescore.reporting.listing import Appearance, CellKind, Column, Format, Listing
+from rulescore.reporting.listing import Appearance, CellKind, Column, Format, Listing, Tone, render_csv
 from rulescore.reporting.render import render
 from rulescore.reporting.short import models_listing
 from rulescore.reporting.tables import detailed_listings, shortly_titled
+from rulescore.reporting.terminal import render_terminal
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, GridRow, PredictionCounts, PredictionFindings, RuleInfo, Tolerance
 from rulescore.scoring.score import score
@@ -99,6 +100,31 @@ def test_a_text_that_is_shown_whole_is_folded_below_its_row() -> None:
     assert len(folded) > 3
     assert all(line.startswith("  ") and cell_len(line) <= 60 for line in folded if line)
     assert " ".join(line.strip() for line in folded).strip() == text
+
+
+@pytest.mark.parametrize(
+    ("width", "headings"),
+    [
+        (120, ["rule", "refuted", "confidence", "support", "flags"]),
+        (40, ["rule", "refuted", "confidence", "flags"]),
+        (30, ["rule", "refuted", "flags"]),
+        (10, ["rule", "refuted", "flags"]),
+    ],
+)
+def test_a_narrow_terminal_leaves_spare_columns_out_and_says_so(width: int, headings: list[str]) -> None:
+    columns = (
+        Column("rule", "rule"),
+        Column("refuted", "refuted", CellKind.COUNT),
+        Column("confidence", "confidence", CellKind.RATE, spare=True),
+        Column("support", "support", CellKind.COUNT, spare=True),
+        Column("flagged", "flags"),
+    )
+    listing = Listing("rules", "Rules", columns, (("one", 3, 0.5, 12, "few"),), tones={(0, 4): Tone.BAD})
+    lines = render_terminal([listing], Appearance(width=width)).splitlines()
+    assert lines[1].split() == headings
+    note = " ".join(lines[4:])
+    assert {name for name in ("confidence", "support") if name in note} == {"confidence", "support"}.difference(headings)
+    assert render_csv(listing).startswith("rule,refuted,confidence,support,flagged")
 
 
 def test_a_long_text_is_cut_behind_the_name() -> None:

@@ -15,6 +15,7 @@ from rulescore.reporting.sentences import of_the_data
 from rulescore.reporting.tables import count_columns, group_listings, has_bounds, notes_on_counts
 from rulescore.scoring.pairs import PairCount
 from rulescore.scoring.results import RuleKind, RuleResult
+from rulescore.scoring.score import UNREFUTABLE
 
 _EXPLAINED = (
     "# `expected`: how often the two would meet if neither cared about the other, among tuples whose constants stand in one fact.",
@@ -51,7 +52,6 @@ def _statement(pair: PairCount) -> str:
     return f"{print_statement(IncompatibleGroup((pair.left, pair.right)))}  # {how_often}; {facts}"
 
 
-_UNREFUTABLE = "hard: nothing can refute it"
 _WORDS = (
     "confirmed, refuted: groundings (cases of the rule) in which what it demands is known to hold, or to be false, so the data "
     "break it; evaluable: either; rate: refuted of evaluable"
@@ -83,10 +83,10 @@ def audit_listing(
         (Column("shown_kind", "kind", audience=Audience.PEOPLE), _kind),
         (Column("kind_reason", "why", audience=Audience.PROGRAMS), lambda rule: rule.kind_reason),
         *count_columns(attrgetter("dataset")),
-        (Column("rate_bound", "at most", CellKind.RATE, bounds), lambda rule: rule.rate_bound.value),
+        (Column("rate_bound", "at most", CellKind.RATE, bounds, spare=True), lambda rule: rule.rate_bound.value),
         (Column("rate_bound_reason", "why", audience=Audience.PROGRAMS), lambda rule: rule.rate_bound.reason),
-        (Column("confidence", "confidence", CellKind.RATE, audience), lambda rule: rule.info.confidence),
-        (Column("support", "support", CellKind.COUNT, audience), lambda rule: rule.info.support),
+        (Column("confidence", "confidence", CellKind.RATE, audience, spare=True), lambda rule: rule.info.confidence),
+        (Column("support", "support", CellKind.COUNT, audience, spare=True), lambda rule: rule.info.support),
         (Column("flagged", "flags", CellKind.TEXTS), flags),
         (Column("tolerance", "tolerance", CellKind.VALUE, Audience.PROGRAMS), lambda rule: rule.tolerance),
         (Column("largest_group", "largest group", CellKind.COUNT, Audience.PROGRAMS), lambda rule: rule.largest_group),
@@ -129,8 +129,8 @@ def kept_text(program: Program, results: Sequence[RuleResult], wanted: AuditFilt
 
 
 def _kind(rule: RuleResult) -> str:
-    """A rule that is hard only because nothing can refute it is not counted among the hard ones."""
-    return _UNREFUTABLE if rule.kind is RuleKind.HARD and rule.info.unrefutable else rule.kind.value
+    """A rule that nothing can refute is not counted among the hard ones, since the data could never break it."""
+    return UNREFUTABLE if rule.kind is not RuleKind.SOFT and rule.info.unrefutable else rule.kind.value
 
 
 def _notes(rules: Sequence[RuleResult], passed: int, shown: int) -> list[str]:
@@ -139,7 +139,7 @@ def _notes(rules: Sequence[RuleResult], passed: int, shown: int) -> list[str]:
     flags_of_rules = [flags(rule) for rule in rules]
     flagged = sum(1 for rule_flags in flags_of_rules if rule_flags)
     times = Counter(flag for rule_flags in flags_of_rules for flag in rule_flags)
-    by_kind = ", ".join(f"{kinds[kind]:,} {kind}" for kind in ("hard", _UNREFUTABLE, "soft", "undetermined") if kinds[kind])
+    by_kind = ", ".join(f"{kinds[kind]:,} {kind}" for kind in ("hard", UNREFUTABLE, "soft", "undetermined") if kinds[kind])
     by_flag = ", ".join(f"{times[flag]:,} {flag}" for flag in Flag if times[flag])
     summary = f"{counted(len(rules), 'rule')}{_listed(by_kind)}; {flagged:,} flagged{_listed(by_flag)}"
     fewer = [f"{passed:,} of {counted(len(rules), 'rule')} pass the filters"] if passed < len(rules) else []

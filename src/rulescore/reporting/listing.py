@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -59,13 +59,14 @@ Position = tuple[int, int]
 @dataclass(frozen=True, slots=True)
 class Column:
     """`key` is the name other programs see, `heading` the one people see. `whole`: the whole text of a rule stands below its row,
-    on several lines if needed. Otherwise it is cut to fit into the row."""
+    on several lines if needed. Otherwise it is cut to fit into the row. `spare`: a terminal leaves it out if it is too narrow."""
 
     key: str
     heading: str
     kind: CellKind = CellKind.TEXT
     audience: Audience = Audience.EVERYONE
     whole: bool = False
+    spare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,14 @@ Filled = tuple[Column, Callable[[_Row], Cell]]
 def filled(rows: Iterable[_Row], *columns: Filled[_Row]) -> tuple[tuple[Column, ...], tuple[tuple[Cell, ...], ...]]:
     """Columns, and the cells below them: a row for each thing."""
     return tuple(column for column, _ in columns), tuple(tuple(cell(row) for _, cell in columns) for row in rows)
+
+
+def picked(listing: Listing, kept: Sequence[int]) -> Listing:
+    """The listing with the columns of these numbers."""
+    rows = tuple(tuple(row[index] for index in kept) for row in listing.rows)
+    best = frozenset((row, kept.index(column)) for row, column in listing.best if column in kept)
+    tones = {(row, kept.index(column)): tone for (row, column), tone in listing.tones.items() if column in kept}
+    return replace(listing, columns=tuple(listing.columns[index] for index in kept), rows=rows, best=best, tones=tones)
 
 
 UNDEFINED = "–"
@@ -146,8 +155,8 @@ def _figure(value: float, kind: CellKind) -> str:
         case CellKind.WEIGHT:
             return f"{value:g}"
         case CellKind.VALUE:
-            text = _significant(value, 6)
-            return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+            mantissa, mark, power = _significant(value, 6).partition("e")
+            return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}{mark}{power}"
         case _:
             return _significant(value, 3)
 

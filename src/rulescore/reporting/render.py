@@ -24,6 +24,7 @@ from rulescore.reporting.listing import (
     Listing,
     Shown,
     TableChoice,
+    picked,
     render_csv,
     render_markdown,
     render_table_csv,
@@ -102,14 +103,14 @@ def short_html(evaluation: Evaluation, table: Shown | None = None) -> str:
 
 def seen_by(audience: Audience, listing: Listing) -> Listing:
     """The listing with the columns that are for this audience."""
-    return _picked(listing, [n for n, column in enumerate(listing.columns) if column.audience in {audience, Audience.EVERYONE}])
+    return picked(listing, [n for n, column in enumerate(listing.columns) if column.audience in {audience, Audience.EVERYONE}])
 
 
 def with_columns(listing: Listing, names: Sequence[str]) -> Listing:
     """The listing with these columns, in this order."""
     known = [column.key for column in listing.columns]
     refuse_columns(names, known)
-    return _picked(listing, [known.index(name) for name in names])
+    return picked(listing, [known.index(name) for name in names])
 
 
 def refuse_columns(names: Sequence[str], known: Sequence[str]) -> None:
@@ -120,13 +121,6 @@ def refuse_columns(names: Sequence[str], known: Sequence[str]) -> None:
         raise InputError(
             [Diagnostic("E502", f"the table has no column `{name}`", notes=notes, helps=meant(name, known)) for name in unknown]
         )
-
-
-def _picked(listing: Listing, kept: Sequence[int]) -> Listing:
-    rows = tuple(tuple(row[index] for index in kept) for row in listing.rows)
-    best = frozenset((row, kept.index(column)) for row, column in listing.best if column in kept)
-    tones = {(row, kept.index(column)): tone for (row, column), tone in listing.tones.items() if column in kept}
-    return replace(listing, columns=tuple(listing.columns[index] for index in kept), rows=rows, best=best, tones=tones)
 
 
 def _for_people(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from rich.box import SIMPLE_HEAD
@@ -14,7 +15,19 @@ from rich.table import Table
 from rich.text import Text
 
 from rulescore.errors.texts import visible
-from rulescore.reporting.listing import Appearance, Cell, CellKind, Column, Listing, ListingLayout, Position, Tone, is_number, shown
+from rulescore.reporting.listing import (
+    Appearance,
+    Cell,
+    CellKind,
+    Column,
+    Listing,
+    ListingLayout,
+    Position,
+    Tone,
+    is_number,
+    picked,
+    shown,
+)
 
 _GAP = 2
 _NARROWEST_TEXT = 12
@@ -31,10 +44,12 @@ def render_terminal(listings: Sequence[Listing], appearance: Appearance) -> str:
 
 def _render(listing: Listing, appearance: Appearance) -> str:
     kept = listing.rows[:_MOST_ROWS]
+    left = len(listing.rows) - len(kept)
+    listing, left_out = _narrowed(replace(listing, rows=kept), appearance.width)
     if listing.layout is ListingLayout.BLOCKS:
-        width, body = appearance.width, _blocks(listing.columns, kept)
+        width, body = appearance.width, _blocks(listing.columns, listing.rows)
     else:
-        width, body = _fitted(listing, kept, appearance.width)
+        width, body = _fitted(listing, appearance.width)
     target = io.StringIO()
     # NO_COLOR is the caller's business: it decides `appearance.colour` for the stream it writes to.
     console = Console(
@@ -50,21 +65,41 @@ def _render(listing: Listing, appearance: Appearance) -> str:
         markup=False,
     )
     for sentence in listing.lead:
-        console.print(Text(visible(sentence)))
+        console.print(Text(visible(sentence)), width=appearance.width)
     if listing.lead:
         console.print()
     console.print(Text(visible(listing.title), style="bold"))
     console.print(body)
-    left = len(listing.rows) - len(kept)
     more = [f"… and {left:,} more rows: other formats have all of them"] if left else []
-    for note in (*more, *listing.notes):
-        console.print(Text(visible(note), style="dim"))
+    narrow = [f"left out, since the terminal is narrow: {', '.join(left_out)}; other formats have all columns"] if left_out else []
+    for note in (*more, *listing.notes, *narrow):
+        console.print(Text(visible(note), style="dim"), width=appearance.width)
     return "\n".join(line.rstrip() for line in target.getvalue().split("\n"))
 
 
-def _fitted(listing: Listing, rows: Sequence[tuple[Cell, ...]], width: int) -> tuple[int, RenderableType]:
+def _narrowed(listing: Listing, width: int) -> tuple[Listing, list[str]]:
+    """The listing without the last of its spare columns, as many as there is no room for; and their headings."""
+    spare = [number for number, column in enumerate(listing.columns) if column.spare]
+    narrower = listing
+    left_out: list[int] = []
+    while spare and _needed(narrower, width) > width:
+        left_out.insert(0, spare.pop())
+        narrower = picked(listing, [number for number in range(len(listing.columns)) if number not in left_out])
+    return narrower, [listing.columns[number].heading for number in left_out]
+
+
+def _needed(listing: Listing, width: int) -> int:
+    widths = [limit for limit in column_widths(listing.columns, _texts(listing), width) if limit]
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _texts(listing: Listing) -> list[list[str]]:
+    return [[shown(cell, column.kind) for cell, column in zip(row, listing.columns, strict=True)] for row in listing.rows]
+
+
+def _fitted(listing: Listing, width: int) -> tuple[int, RenderableType]:
     """A table and its width; texts of rules stand below their rows if there is no room next to the figures."""
-    cells = [[shown(cell, column.kind) for cell, column in zip(row, listing.columns, strict=True)] for row in rows]
+    cells = _texts(listing)
     widths = column_widths(listing.columns, cells, width)
     kept = [number for number, column in enumerate(listing.columns) if column.kind is not CellKind.CODE or widths[number]]
     below = [number for number in range(len(listing.columns)) if number not in kept]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
 import rulescore
+from command_line import called
 
 FACTS = {"born": [("marie", "warsaw")], "type": [("bob", "human"), ("rex", "dog")], "pet": [("ann", "tom")]}
 PREDICTED = {"born": [("marie", "paris")], "pet": [("bob", "bob")]}
@@ -98,3 +101,35 @@ def test_classes_have_no_distance(rule: str, words: str) -> None:
     (row,) = rulescore.violations(None, None, rule, tables={"ride": rides}, dataset=True).to_pylist()
     assert row["sentence"].endswith(words)
     assert (not row["margin"]) == (words == "but it does not")
+
+
+def test_what_pca_refutes_is_said_with_the_fact_that_stands_in_its_place() -> None:
+    rules = "citizen(X, Z) <- born(X, Y), city_of(Y, Z). pca citizen."
+    facts = [("eve", "citizen", "france"), ("london", "city_of", "uk")]
+    result = rulescore.score(facts, {"m": [("eve", "born", "london")]}, rules)
+    (row,) = result.violations().to_pylist()
+    assert row["sentence"].endswith(
+        "citizen(eve, uk) should hold, but citizen(eve, france) is observed, and citizen(eve, uk) is not"
+    )
+
+
+@pytest.mark.parametrize(
+    ("charged", "words", "compared"),
+    [
+        ("3.3", "but 3.3 <= 0.825 is missed by 2.475", "3.3 against 0.825, missed by 2.475"),
+        (
+            "0.8250001",
+            "but 0.8250001 <= 0.8250000000000001 is missed by 1e-07",
+            "0.8250001 against 0.8250000000000001, missed by 1e-07",
+        ),
+    ],
+)
+def test_means_have_six_digits_unless_that_hides_the_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, charged: str, words: str, compared: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ride.csv").write_text(f"paid,charged\n0.2,{charged}\n0.7,0\n2.2,0\n0.2,0\n", encoding="utf-8")
+    Path("ride.rules").write_text("C <= avg(P : ride(paid: P)) <- ride(charged: C).", encoding="utf-8")
+    text = called("violations", "--table", "ride.csv", "--rules", "ride.rules", "--dataset").stdout
+    assert words in " ".join(text.split())
+    assert compared in " ".join(text.split())

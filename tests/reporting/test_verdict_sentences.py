@@ -298,8 +298,8 @@ def few_counted(case: Case, found: re.Match[str]) -> None:
 DOES = r"(contradicts?|breaks?) (what is known|a hard rule)"
 FIGURE = r"(0|\d+ of \d+)"
 MATTERS = (
-    r"(It matters|Careful|Whether it matters cannot be told): of (?P<model>m\d)'s (?P<violating>\d+) violating predictions? "
-    r"(?P<right>none|\d+) (is|are) right( \((?P<share>.+?)\))?, against (?P<others>\S+) of its others.*\."
+    r"(It matters|Careful|Whether it matters cannot be told): of the (?P<violating>\d+) violating predictions? of (?P<model>m\d) "
+    r"(?P<right>none|\d+) (is|are) right( \((?P<share>.+?)\))?, against (?P<others>\S+) of the others.*\."
 )
 DIFFERENCES = (
     r"(The difference|All (?P<all>\d+) differences|None of the (?P<none>\d+) differences|"
@@ -416,7 +416,7 @@ def test_violations_that_are_mostly_right_are_a_warning():
     sentence = matters([RightPredictions("model", violating=100, violating_right=90, others=100, others_right=95)])
     assert sentence is not None
     assert sentence.text.startswith(
-        "Careful: of model's 100 violating predictions 90 are right (90.0%), against 95.0% of its others."
+        "Careful: of the 100 violating predictions of model 90 are right (90.0%), against 95.0% of the others."
     )
 
 

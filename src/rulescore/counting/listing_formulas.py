@@ -285,7 +285,8 @@ def _plays(role: Role, row: Row) -> bool:
 
 def _compared(context: FormulaContext, row: Row, ground: Ground, percentages: Mapping[Span, Test]) -> Iterator[ComparedValues]:
     """The comparisons that refute the head, with the values of both sides."""
-    known = {**ground, **_measured(context, row)}
+    measured = _measured(context, row)
+    known = {**ground, **measured}
     for index, comparison in enumerate(sql.comparisons(context)):
         compared = comparison.comparison
         left, right = (restored(row[f"{mark}{index}"], kind) for mark, kind in zip("ls", comparison.types, strict=True))
@@ -295,7 +296,7 @@ def _compared(context: FormulaContext, row: Row, ground: Ground, percentages: Ma
         if written is not None and compared.operator is Operator.AT_MOST:
             yield _in_percent(written, left, known, holds=comparison.holds)
         else:
-            text = print_condition(replace_variables(compared, known))
+            text = print_condition(replace_variables(compared, {**ground, **_rounded(measured, left, right)}))
             yield ComparedValues(text, left, right, comparison.holds, named=_is_named(compared, context.rule))
 
 
@@ -320,11 +321,24 @@ def _in_percent(written: Test, distance: Value, known: Ground, *, holds: bool) -
     )
 
 
-def _measured(context: FormulaContext, row: Row) -> dict[Variable, Expression]:
+def _measured(context: FormulaContext, row: Row) -> dict[Variable, Constant]:
     """The values of aggregates, for the variables that stand for them."""
     types = context.rule.types
     values = {measure: restored(row[f"m{i}"], types.get(measure)) for i, measure in enumerate(sql.measures(context))}
     return {Variable(name): Constant(value) for name, value in values.items() if value is not None}
+
+
+def _rounded(measured: Mapping[Variable, Constant], left: Value, right: Value) -> dict[Variable, Constant]:
+    """Means and sums of floats as people read them, with six digits; all digits if the sides differ by less than that shows."""
+    if not isinstance(left, float | int) or not isinstance(right, float | int) or math.isclose(left, right, rel_tol=1e-4):
+        return dict(measured)
+    return {variable: Constant(_six_digits(constant.value)) for variable, constant in measured.items()}
+
+
+def _six_digits(value: Value) -> Value:
+    if not isinstance(value, float) or not math.isfinite(value) or value == 0:
+        return value
+    return round(value, max(0, 5 - math.floor(math.log10(abs(value)))))
 
 
 def _aggregated(context: FormulaContext, row: Row, ground: Ground) -> Iterator[Aggregated]:

@@ -13,7 +13,19 @@ import pyarrow as pa
 
 from rulescore.language.terms import write_value
 from rulescore.reporting.audit import shown_probability
-from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Filled, Format, Listing, ListingLayout, counted, filled, shown
+from rulescore.reporting.listing import (
+    Audience,
+    Cell,
+    CellKind,
+    Column,
+    Filled,
+    Format,
+    Listing,
+    ListingLayout,
+    counted,
+    filled,
+    shown,
+)
 from rulescore.reporting.tables import count_columns, titled, with_types
 from rulescore.reporting.violations import ViolationTable, confirmation_table, sentence, shown_margin, violation_table
 from rulescore.scoring.curve import CurveOver, CurvePoint
@@ -200,7 +212,10 @@ def _value(value: object) -> str:
 
 def _compared(compared: ComparedValues) -> str:
     mark = "%" if compared.percent else ""
-    sides = f"{compared.text}: {_value_text(compared.left)}{mark} against {_value_text(compared.right)}{mark}"
+    left, right = _value_text(compared.left), _value_text(compared.right)
+    if left == right and compared.margin:  # Rounding hides the difference.
+        left, right = _value(compared.left), _value(compared.right)
+    sides = f"{compared.text}: {left}{mark} against {right}{mark}"
     return sides if not compared.margin else f"{sides}, {'by' if compared.holds else 'missed by'} {shown_margin(compared)}"
 
 

@@ -249,11 +249,11 @@ def matters(right: Sequence[RightPredictions]) -> Sentence | None:
     most = max(counted_models, key=lambda result: result.violating)
     share = f" ({percent(most.violating_right, most.violating)})" if most.violating_right else ""
     comparison = said(
-        f"of {most.model}'s {counted(most.violating, 'violating prediction')} ",
+        f"of the {counted(most.violating, 'violating prediction')} of {most.model} ",
         strong(f"{most.violating_right:,}" if most.violating_right else "none"),
         f" {'is' if most.violating_right < 2 else 'are'} right{share}, against ",
         strong(percent(most.others_right, most.others)),
-        " of its others",
+        " of the others",
     )
     low, high = wilson(most.violating_right, most.violating)
     others_low, others_high = wilson(most.others_right, most.others)

@@ -135,10 +135,13 @@ def _against(refuter: Refuter, prediction: str | None) -> str:
     if any(fact.negative for fact in refuter.facts):
         return f"{_listed([str(fact).removeprefix('negative ') for fact in refuter.facts])} is known to be false"
     facts = _others(refuter.facts, prediction)
-    absent = [f"not {fact}" for fact in refuter.absent]
+    absent = list(map(str, refuter.absent))
     if not facts and not absent:
         return "it is refuted by the prediction itself" if refuter.facts else f"{refuter} refute it"
-    return _observed(facts) if not absent else f"{_listed([*facts, *absent])} refutes it"
+    missing = f"{_listed(absent)} {'is' if len(absent) == 1 else 'are'} not" if absent else ""
+    if not facts:
+        return f"{missing} observed"
+    return f"{_observed(facts)}, and {missing}" if missing else _observed(facts)
 
 
 def _others(facts: Sequence[Fact], prediction: str | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Help for long work: a time limit for planning, reports of progress, and a folder for one process at a time."""
+"""Help for long work: a time limit for planning, reports of progress, a line in a notebook, a folder for one process at a time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rulescore.errors import Diagnostic, EngineError
+from rulescore.errors.texts import visible
 
 ENGINE_THREAD = "rulescore-engine"
 """The name of the threads in which databases work. One that lives when a command is over did not hear that it shall stop."""
@@ -75,6 +77,59 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+_NOTEBOOK_PATIENCE = 1.0
+"""Seconds after which the line appears."""
+_PACE = 0.2
+"""Seconds between two changes of it."""
+_LONGEST = 120
+
+
+@contextmanager
+def shown_in_notebook() -> Iterator[None]:
+    """Context manager: shows progress, if this runs in a notebook and takes its time."""
+    if not _is_notebook():
+        yield
+        return
+    line = _NotebookLine()
+    with listening(line.say):
+        yield
+    line.end()
+
+
+def _is_notebook() -> bool:
+    """Whether we run in a notebook, without importing IPython: a notebook has imported it already."""
+    python = sys.modules.get("IPython")
+    shell = None if python is None else python.get_ipython()
+    return shell is not None and "IPKernelApp" in shell.config
+
+
+class _NotebookLine:
+    """A line that appears late and changes in place."""
+
+    def __init__(self) -> None:
+        self._begun = self._changed = time.monotonic()
+        self._handle: Any = None
+
+    def say(self, message: Told) -> None:
+        now = time.monotonic()
+        if now - self._begun >= _NOTEBOOK_PATIENCE and now - self._changed >= _PACE:
+            self._show(visible(str(message))[:_LONGEST] + " …")
+            self._changed = now
+
+    def end(self) -> None:
+        if self._handle is not None:
+            self._show(f"done in {time.monotonic() - self._begun:.1f} s")
+
+    def _show(self, text: str) -> None:
+        from IPython.display import display
+
+        content = {"text/plain": text}
+        if self._handle is None:
+            self._handle = display(content, raw=True, display_id=True)  # type: ignore[no-untyped-call, unused-ignore]
+        else:
+            self._handle.update(content, raw=True)
 
 
 Alarm = Callable[[Diagnostic], None]

@@ -10,7 +10,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rulescore.errors import Source, Span
-from rulescore.language.rule_formats import LOG, MisreadError, RuleFormat, SetAsideError, TableName, ToolRules, problem_at, rule_of
+from rulescore.language.rule_formats import (
+    LOG,
+    MisreadError,
+    RuleFormat,
+    SetAsideError,
+    TableName,
+    ToolRules,
+    problem_at,
+    rule_of,
+    some,
+)
 from rulescore.language.syntax import Atom, Comparison, Condition, Constant, Not, Operator, Rule, Term, Variable, Wildcard
 
 _TITLE = "Prolog"
@@ -173,13 +183,9 @@ def _unquoted(token: _Token) -> str:
     return token.text[1:-1] if token.kind == "text" else token.text
 
 
-_SIGN = re.compile(r"\*{4,}\s*SOLUTION|.*\\\+|.*\\==?|^[^\"`#]*'[^']*'")
-_CLAUSE = re.compile(r".*:-")
+_CLAUSE = r".*:-"
+_SIGN = r"\*{4,}\s*SOLUTION|.*\\\+|.*\\==?|^[^\"`#]*'[^']*'"
+"""Our own language has none of these."""
 
 
-def _recognises(lines: Sequence[str]) -> bool:
-    """Whether there are clauses, and signs that our own language does not have."""
-    return any(map(_CLAUSE.match, lines)) and any(map(_SIGN.match, lines))
-
-
-FORMAT = RuleFormat("prolog", _TITLE, _EXAMPLE, _recognises, read, turn=11)
+FORMAT = RuleFormat("prolog", _TITLE, _EXAMPLE, some(_CLAUSE, _SIGN), read, turn=11)

@@ -126,9 +126,10 @@ def mostly(pattern: str) -> Callable[[Sequence[str]], bool]:
     return lambda lines: 2 * sum(1 for line in lines if match(line)) > len(lines)
 
 
-def some(pattern: str) -> Callable[[Sequence[str]], bool]:
-    match = re.compile(pattern).match
-    return lambda lines: any(match(line) for line in lines)
+def some(*patterns: str) -> Callable[[Sequence[str]], bool]:
+    """Recognises a text if each of the patterns matches some line."""
+    matches = [re.compile(pattern).match for pattern in patterns]
+    return lambda lines: all(any(map(match, lines)) for match in matches)
 
 
 def read_lines(source: Source, title: str, example: str, read: LineReader) -> ToolRules:

@@ -23,7 +23,6 @@ from rulescore.language.parser import parse_atom
 from rulescore.language.syntax import Atom, Constant
 from rulescore.reporting.findings import Explanation, explanation
 from rulescore.reporting.gates import first_violations
-from rulescore.reporting.html import shown_in_notebook
 from rulescore.reporting.listing import Appearance, CellKind, Format, Shown, TableChoice, counted, shown
 from rulescore.reporting.render import render, short_html, shown_table
 from rulescore.reporting.saved import load, save
@@ -38,7 +37,7 @@ from rulescore.scoring.violation import CountedBy, PredictedKey
 from rulescore.session.session import Session
 from rulescore.setting.model import Setting
 from rulescore.values import Value
-from rulescore.waiting import warning
+from rulescore.waiting import shown_in_notebook, warning
 
 if TYPE_CHECKING:
     # We load Altair and Jinja2 late, because loading takes long, and Altair is optional.

@@ -15,9 +15,10 @@ import pytest
 
 from rulescore.engines.base import Engine, connect
 from rulescore.errors import EngineError
+from rulescore.sql.names import name
 from rulescore.sql.query import Select, alias, create, drop, row, select
 from rulescore.sql.values import key
-from rulescore.sql.words import count_rows, name
+from rulescore.sql.words import count_rows
 from rulescore.values import ValueType, key_of
 from targets import options_of, parameters
 

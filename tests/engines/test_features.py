@@ -15,8 +15,8 @@ from rulescore.arguments.python import make_setting
 from rulescore.engines.base import connect
 from rulescore.errors import InputError
 from rulescore.session.session import Session
+from rulescore.sql.names import name
 from rulescore.sql.query import row, select
-from rulescore.sql.words import name
 from targets import TARGETS, options_of, parameters
 
 RULE = "P < 5.0 <- sale(id: A, price: P)."

@@ -17,8 +17,8 @@ from rulescore.engines.base import LOGGER, connect, log_no_more
 from rulescore.errors import EngineError, InputError
 from rulescore.session.session import Session
 from rulescore.setting.options import EngineOptions
+from rulescore.sql.names import name
 from rulescore.sql.query import create, drop, every_row, row, select
-from rulescore.sql.words import name
 from servers.postgres import Server
 
 FACTS = {"sister": [("alice", "daniel")], "father": [("daniel", "emma")], "aunt": [("alice", "emma")]}

@@ -19,8 +19,8 @@ from rulescore.postgres.dialect import POSTGRES
 from rulescore.session.session import Session
 from rulescore.spark.dialect import SPARK
 from rulescore.sql.dialect import DUCKDB, Dialect, text
+from rulescore.sql.names import PREFIX
 from rulescore.sql.query import Statement, tree
-from rulescore.sql.words import PREFIX
 
 FOLDER = Path(__file__).parent / "golden"
 GOLDEN = sorted((FOLDER / "duckdb").glob("*.sql"))

@@ -60,10 +60,10 @@ from rulescore.sql.formula.changes import can_be_inside
 from rulescore.sql.formula.counts import counts
 from rulescore.sql.formula.proximity import asked_arguments, distinct_rows, in_pieces
 from rulescore.sql.formula.scope import FormulaContext
+from rulescore.sql.names import argument, name
 from rulescore.sql.query import Select, TitledStatement, drop, every_row, row, select, union_all
 from rulescore.sql.sql_rules import relations_named
 from rulescore.sql.values import inexact_integer
-from rulescore.sql.words import argument, name
 from rulescore.waiting import look_at_the_clock
 
 _PAIRS = name("pair_contributions")

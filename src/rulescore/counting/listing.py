@@ -36,8 +36,8 @@ from rulescore.sql.horn.listing import (
     row_counts,
     wanted_predictions,
 )
+from rulescore.sql.names import arguments
 from rulescore.sql.query import Select, alias, drop
-from rulescore.sql.words import arguments
 from rulescore.values import Value, key_of, value_of
 
 

@@ -45,8 +45,8 @@ from rulescore.sql.formula import listing as sql
 from rulescore.sql.formula.counts import fields_of, variable
 from rulescore.sql.formula.scope import FormulaContext
 from rulescore.sql.horn.listing import MODEL
+from rulescore.sql.names import name
 from rulescore.sql.query import Select, drop
-from rulescore.sql.words import name
 from rulescore.values import Value, restored
 
 _LISTED = name("listed_groundings")

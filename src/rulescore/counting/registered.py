@@ -13,7 +13,7 @@ from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.logic.judgement import Question
 from rulescore.setting.model import Function
-from rulescore.sql.words import answers_table
+from rulescore.sql.names import answers_table
 from rulescore.values import ValueType, value_of
 
 Arguments = tuple[object, ...]

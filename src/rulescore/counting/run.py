@@ -24,9 +24,9 @@ from rulescore.scoring.results import MOST_PREDICATES, PredictionFindings
 from rulescore.sql import results as sql
 from rulescore.sql.facts import PredictedFacts
 from rulescore.sql.horn.evidence import COUNTS
+from rulescore.sql.names import arguments
 from rulescore.sql.query import TitledStatement, drop, select, union_all
 from rulescore.sql.united import united
-from rulescore.sql.words import arguments
 from rulescore.values import text_of, value_of
 from rulescore.waiting import tell
 

@@ -11,8 +11,9 @@ from rulescore.discovery.graph import MOST_PREDICATES, Graph, GraphRule, Pattern
 from rulescore.discovery.model import Form
 from rulescore.language.syntax import Variable, Wildcard
 from rulescore.scoring.results import Counts
+from rulescore.sql.names import fact_table, name
 from rulescore.sql.query import Create, Select, create, drop, row, select
-from rulescore.sql.words import Sql, count_rows, fact_table, name
+from rulescore.sql.words import Sql, count_rows
 
 _MOST_OF_A_FORM = 1_000
 _DEGREES = name("degrees")

@@ -21,8 +21,8 @@ from rulescore.readers.inputs import Inputs
 from rulescore.session.session import Session
 from rulescore.setting.model import FactSource, Setting
 from rulescore.setting.options import ScoringOptions
+from rulescore.sql.names import name
 from rulescore.sql.query import drop
-from rulescore.sql.words import name
 from rulescore.waiting import tell
 
 EXTRACT = "extract incompatible."

@@ -15,8 +15,9 @@ from rulescore.discovery.model import Form
 from rulescore.scoring.results import Counts
 from rulescore.sql.horn.evidence import MEMBER
 from rulescore.sql.horn.triangles import placed, sides
+from rulescore.sql.names import name, tuple_table
 from rulescore.sql.query import Create, Query, Select, create, drop, row, select, union_all
-from rulescore.sql.words import count_rows, name, tuple_table, when
+from rulescore.sql.words import count_rows, when
 from rulescore.waiting import tell
 
 _RULES = name("extended")

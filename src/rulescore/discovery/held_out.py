@@ -19,7 +19,7 @@ from rulescore.scoring.results import Counts
 from rulescore.session.session import Session
 from rulescore.setting.model import FactBatch, FactSource, FactStream, ModelPredictions, Setting
 from rulescore.setting.options import ScoringOptions
-from rulescore.sql.words import arguments
+from rulescore.sql.names import arguments
 
 _MODEL = "held out"
 _MIX = 0x9E3779B97F4A7C15

@@ -29,8 +29,9 @@ from rulescore.logic.checks import opposed
 from rulescore.logic.refutation import Declared
 from rulescore.session.session import Session
 from rulescore.sql.facts import CONSTANT
+from rulescore.sql.names import argument, fact_table
 from rulescore.sql.query import Select, row, select
-from rulescore.sql.words import argument, count_rows, fact_table, ordered, row_number
+from rulescore.sql.words import count_rows, ordered, row_number
 from rulescore.values import NUMBERS, ValueType, value_of
 
 Place = tuple[str, int]

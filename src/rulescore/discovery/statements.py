@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from rulescore.sql.facts import CONSTANT
 from rulescore.sql.horn.evidence import MEMBER
 from rulescore.sql.horn.triangles import EDGE, PLACEMENTS, edge_key, placed, sides
+from rulescore.sql.names import fact_table, name, tuple_table
 from rulescore.sql.query import Create, Query, Row, Select, create, row, select, union_all
-from rulescore.sql.words import Sql, any_of, case, count_rows, fact_table, name, ordered, sql, tuple_table, when
+from rulescore.sql.words import Sql, any_of, case, count_rows, ordered, sql, when
 
 BODIES = name("bodies")
 HEADS, TURNED_HEADS = name("heads"), name("turned_heads")

@@ -18,8 +18,9 @@ from rulescore.engines.base import Engine
 from rulescore.language.printer import print_rule
 from rulescore.language.syntax import Rule, Variable
 from rulescore.readers.table_rows import ARROW_TYPES
+from rulescore.sql.names import name
 from rulescore.sql.query import Query, row, select, union_all
-from rulescore.sql.words import Sql, name, when
+from rulescore.sql.words import Sql, when
 from rulescore.values import MOMENTS, NUMBERS, ValueType
 
 MOST_VALUES = 12

@@ -17,8 +17,9 @@ from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.setting.options import EngineOptions
 from rulescore.sql.dialect import DUCKDB, text
+from rulescore.sql.moments import MICROSECONDS, NANOSECONDS
 from rulescore.sql.query import Statement
-from rulescore.sql.values import DOUBLE_TEXT, MICROSECONDS, NANOSECONDS
+from rulescore.sql.values import DOUBLE_TEXT
 from rulescore.values import FIRST, LAST
 
 _Result = TypeVar("_Result")

@@ -32,9 +32,9 @@ from rulescore.scoring.results import DataSummary, PredictionCounts
 from rulescore.setting.model import FactBatch, FactSource, FactStream, FactTable, Setting
 from rulescore.sql import facts as sql
 from rulescore.sql.facts import PredictedFacts, PredictedTargets, Predictions
+from rulescore.sql.names import arguments, name
 from rulescore.sql.query import create, drop, insert
 from rulescore.sql.tables import target_predictions
-from rulescore.sql.words import arguments, name
 from rulescore.values import LETTERS, ValueType
 
 # The number of rows that we stage at a time, about two row groups of DuckDB. These rows take memory away from the engine.

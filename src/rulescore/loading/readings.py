@@ -15,9 +15,9 @@ from rulescore.language.syntax import Atom, Constant
 from rulescore.loading.stored import InPlace
 from rulescore.readers.layout import chosen_columns, names_relations, written_columns
 from rulescore.setting.model import FactBatch, FactStream, FactTable, FirstLine, FirstRow, Guess, OnePredicate, Recognised
+from rulescore.sql.names import arguments
 from rulescore.sql.query import Query
 from rulescore.sql.stored import different_predicates, first_row
-from rulescore.sql.words import arguments
 from rulescore.values import value_of
 from rulescore.waiting import tell
 

@@ -17,8 +17,8 @@ from rulescore.logic.formula import NEGATIVE, Relation, RelationColumn
 from rulescore.readers.table_rows import ARROW_TYPES
 from rulescore.sql import facts as sql
 from rulescore.sql.facts import OTHER, TYPES, WHOLE, Position, long_integers, position_types
+from rulescore.sql.names import argument, fact_table, prediction_table
 from rulescore.sql.query import Select, create, every_row, view
-from rulescore.sql.words import argument, fact_table, prediction_table
 from rulescore.values import NUMBERS, ValueType, equals_double, key_of, text_of, value_of
 
 

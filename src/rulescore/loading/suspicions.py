@@ -29,10 +29,10 @@ from rulescore.readers.table_rows import Guess
 from rulescore.setting.model import FactStream, Setting, declaration
 from rulescore.sql import suspicions as sql
 from rulescore.sql.facts import TYPES, Position, PredictedTargets, position_types
+from rulescore.sql.names import fact_table, prediction_table
 from rulescore.sql.query import drop, row, select
 from rulescore.sql.suspicions import argument_counts
 from rulescore.sql.values import distinct_values, extremes
-from rulescore.sql.words import fact_table, prediction_table
 from rulescore.values import MARKER, NUMBERS, ValueType, key_of
 
 _MEASURES = frozenset({ValueType.INTEGER, ValueType.FLOAT, ValueType.DATE, ValueType.DATETIME, ValueType.INSTANT})

@@ -18,8 +18,8 @@ from rulescore.readers.row_streams import ROW
 from rulescore.readers.table_rows import ARROW_TYPES, MisfitError
 from rulescore.setting.model import DatabaseTable, HiddenColumn, HiddenIds, KeyedTable, RowStream, Setting
 from rulescore.sql import tables as sql
+from rulescore.sql.names import name
 from rulescore.sql.query import create, drop
-from rulescore.sql.words import name
 from rulescore.values import ValueType
 
 # The number of rows that we hand over at a time.

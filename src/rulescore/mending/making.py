@@ -37,8 +37,8 @@ from rulescore.scoring.score import kind_of
 from rulescore.session.session import Session
 from rulescore.setting.model import ModelPredictions, Setting
 from rulescore.sql.facts import CONSTANT
+from rulescore.sql.names import argument, arguments, fact_table
 from rulescore.sql.query import row, select
-from rulescore.sql.words import argument, arguments, fact_table
 
 MOST_GROUNDINGS = 50_000_000
 
@@ -131,7 +131,7 @@ def listed_candidates(setting: Setting, lists: ModelPredictions, *, trust_declar
 
 
 def _predicted(session: Session) -> Iterator[Fact]:
-    from rulescore.sql.words import prediction_table
+    from rulescore.sql.names import prediction_table
 
     loaded = session.data.loaded
     for arity in sorted(loaded.prediction_arities):

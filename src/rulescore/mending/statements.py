@@ -9,8 +9,9 @@ from rulescore.loading.facts import Loaded
 from rulescore.logic.normal import Bound, Fixed, Free, PatternAtom, Slot
 from rulescore.mending.ways import Seat, Way
 from rulescore.sql.horn.evidence import OPPOSES
+from rulescore.sql.names import argument, arguments, fact_table, name
 from rulescore.sql.query import Query, Row, Select, alias, exists, row, select, union_all
-from rulescore.sql.words import NULL, Sql, argument, arguments, count_rows, fact_table, greatest, name, sql
+from rulescore.sql.words import NULL, Sql, count_rows, greatest, sql
 
 QUERIES = name("asked_queries")
 

@@ -9,8 +9,9 @@ from itertools import count
 from sqlglot import exp
 
 from rulescore.sql.dialect import conjuncts, innermost_first, nodes, tables_read_by
+from rulescore.sql.names import name
 from rulescore.sql.query import Row, alias, name_of
-from rulescore.sql.words import TRUE, Sql, all_of, identifier, name, when
+from rulescore.sql.words import TRUE, Sql, all_of, identifier, when
 
 
 def is_aggregate_query(node: exp.Expr) -> bool:

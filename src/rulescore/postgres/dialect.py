@@ -9,10 +9,12 @@ from sqlglot import exp
 from rulescore.postgres.aggregates import is_aggregate_query, join_aggregates
 from rulescore.sql.dialect import Dialect, nodes, rewritten, translated
 from rulescore.sql.expressions import infinity, is_of_doubles, plain_sum, scaled_sum
+from rulescore.sql.moments import MICROSECONDS
+from rulescore.sql.names import PREFIX
 from rulescore.sql.query import alias, select
-from rulescore.sql.values import DECIMAL_TEXT, DOUBLE_TEXT, MICROSECONDS, constant
+from rulescore.sql.values import DECIMAL_TEXT, DOUBLE_TEXT, constant
 from rulescore.sql.values import text as written
-from rulescore.sql.words import NULL, PREFIX, Sql, all_of, any_of, call, case, collated, sql, when
+from rulescore.sql.words import NULL, Sql, all_of, any_of, call, case, collated, sql, when
 from rulescore.values import FIRST, LAST, UNITS
 
 

@@ -22,10 +22,10 @@ from rulescore.published.statements import HIDDEN, MADE_HERE, NAMES, OBSERVED, P
 from rulescore.readers.layout import MODEL
 from rulescore.setting.model import ColumnIn, FactFile, FactSource, FactTable, ModelPredictions, PublishedFacts, Request, Setting
 from rulescore.sql import stored as stored
+from rulescore.sql.names import name
 from rulescore.sql.query import Create, alias, commit, select
 from rulescore.sql.stored import StoredFacts
 from rulescore.sql.values import SQL_TYPES
-from rulescore.sql.words import name
 
 # A column of the published layout that is no argument.
 _TAG = "tag"

@@ -16,9 +16,10 @@ from sqlglot import exp
 
 from rulescore.logic.normal import Bound, Fixed, NormalRule, PatternAtom, Slot
 from rulescore.logic.refutation import Declared, opposition
+from rulescore.sql.names import argument
 from rulescore.sql.query import Create, Query, Row, Select, alias, row, select, stored_row, union_all
 from rulescore.sql.values import constant
-from rulescore.sql.words import NULL, Sql, all_of, any_of, argument, call, count_rows, identifier, sql
+from rulescore.sql.words import NULL, Sql, all_of, any_of, call, count_rows, identifier, sql
 from rulescore.values import Value, value_of
 
 OBSERVED, PREDICTED, HIDDEN = 0, 1, 2

@@ -34,8 +34,8 @@ from rulescore.scoring.violation import (
 )
 from rulescore.session.opening import Opened
 from rulescore.sql.horn.listing import contributions_of, makers_of, refuted_counts
+from rulescore.sql.names import arguments
 from rulescore.sql.results import judged_predictions, judgements
-from rulescore.sql.words import arguments
 
 _MOST_TOGETHER = 10_000_000
 """How many violations one statement draws from, if they are of several rules."""

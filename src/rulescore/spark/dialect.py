@@ -11,9 +11,11 @@ from sqlglot import exp
 
 from rulescore.sql.dialect import Dialect, conjuncts, innermost_first, nodes, rewritten, tables_read_by, translated
 from rulescore.sql.expressions import is_of_doubles
+from rulescore.sql.moments import MICROSECONDS, has_zone, is_date, is_days
+from rulescore.sql.names import is_answers_table, name
 from rulescore.sql.query import select
-from rulescore.sql.values import DECIMAL_TEXT, DOUBLE_TEXT, MICROSECONDS, constant, has_zone, is_date, is_days
-from rulescore.sql.words import TRUE, Sql, all_of, call, case, identifier, is_answers_table, name, sql, when
+from rulescore.sql.values import DECIMAL_TEXT, DOUBLE_TEXT, constant
+from rulescore.sql.words import TRUE, Sql, all_of, call, case, identifier, sql, when
 from rulescore.values import DAY, FIRST, LAST, UNITS
 
 _FRACTIONS = "DECIMAL(8, 6)"

@@ -29,10 +29,10 @@ from rulescore.spark.dialect import PLACE, SPARK, Numbering, numbered, numbering
 from rulescore.spark.session import SparkConnection, is_remote, open_session, quiet, refuse_options
 from rulescore.spark.steps import taken_apart
 from rulescore.sql.dialect import text
+from rulescore.sql.names import PREFIX
+from rulescore.sql.names import name as reserved
 from rulescore.sql.query import Statement, tables_read, tree
 from rulescore.sql.stored import StoredType
-from rulescore.sql.words import PREFIX
-from rulescore.sql.words import name as reserved
 
 
 class SparkCatalogue(Catalogue):

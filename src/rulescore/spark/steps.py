@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from rulescore.spark.dialect import tell_steps_apart
 from rulescore.sql.dialect import nodes
-from rulescore.sql.words import PREFIX, identifier
+from rulescore.sql.names import PREFIX
+from rulescore.sql.words import identifier
 
 
 def taken_apart(statement: exp.Expr, number: int) -> tuple[dict[str, exp.Expr], exp.Expr]:

@@ -34,22 +34,8 @@ from rulescore.language.syntax import (
 )
 from rulescore.language.trees import variables_in
 from rulescore.logic.types import LENGTHS, TESTS, Typing, is_nonzero, largest
-from rulescore.sql.values import (
-    TURNED,
-    Comparing,
-    cast,
-    compared,
-    compared_with,
-    constant,
-    constant_in,
-    day_of,
-    days,
-    later_day,
-    length_of,
-    never,
-    span_of,
-    try_cast,
-)
+from rulescore.sql.moments import day_of, days, later_day, length_of, span_of
+from rulescore.sql.values import TURNED, Comparing, cast, compared, compared_with, constant, constant_in, never, try_cast
 from rulescore.sql.words import Sql, all_of, any_of, call, case, sql, when
 from rulescore.values import DURATIONS, MOMENTS, ValueType
 

@@ -8,23 +8,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from rulescore.logic.refutation import Order, Orders
+from rulescore.sql.names import argument, arguments, fact_table, name, prediction_table
 from rulescore.sql.query import Create, Query, Row, Select, create, drop, exists, row, same, select, union_all, view
 from rulescore.sql.values import NUMBER, constant_in, digits, is_fraction, is_no_integer, key, length, type_letter, typed_text, word
-from rulescore.sql.words import (
-    Sql,
-    all_of,
-    argument,
-    arguments,
-    call,
-    case,
-    count_rows,
-    fact_table,
-    name,
-    prediction_table,
-    row_number,
-    sql,
-    when,
-)
+from rulescore.sql.words import Sql, all_of, call, case, count_rows, row_number, sql, when
 from rulescore.values import Value, ValueType, key_of
 
 CONSTANT = name("constant")

@@ -14,21 +14,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rulescore.logic.formula import Relation
-from rulescore.sql.words import (
-    PREFIX,
-    Field,
-    Operand,
-    Sql,
-    all_of,
-    arguments,
-    column,
-    connected,
-    count_rows,
-    fact_table,
-    identifier,
-    node,
-    sql,
-)
+from rulescore.sql.names import PREFIX, arguments, fact_table
+from rulescore.sql.words import Field, Operand, Sql, all_of, column, connected, count_rows, identifier, node, sql
 
 
 class Row:

@@ -8,9 +8,10 @@ from sqlglot import exp
 
 from rulescore.sql.facts import CONSTANT, MODEL_PREDICTION, PredictedFacts, Predictions
 from rulescore.sql.horn.evidence import COUNTS
+from rulescore.sql.names import arguments, name
 from rulescore.sql.query import Create, Query, Row, Select, create, row, select, union_all
 from rulescore.sql.values import type_letter, word
-from rulescore.sql.words import Sql, all_of, any_of, arguments, concatenated, count_rows, name, substring, when
+from rulescore.sql.words import Sql, all_of, any_of, concatenated, count_rows, substring, when
 
 CONTRIBUTION = name("contribution")
 HARD_RULES = name("hard_rule")

@@ -16,9 +16,9 @@ from sqlglot.tokenizer_core import TokenType
 
 from rulescore.logic.formula import Relation
 from rulescore.sql.facts import MODEL_PREDICTION
+from rulescore.sql.moments import written
 from rulescore.sql.query import Create, Row, Select, no_row, row, select, view
 from rulescore.sql.results import CONTRIBUTION
-from rulescore.sql.values import written
 from rulescore.sql.words import FALSE, NULL, Sql, any_of, identifier, sql, when
 from rulescore.values import MOMENTS, ValueType
 

@@ -12,9 +12,11 @@ import sqlglot
 from sqlglot import exp
 
 from rulescore.setting.model import ColumnIn, Guess
+from rulescore.sql.moments import stamped
+from rulescore.sql.names import argument
 from rulescore.sql.query import Query, Row, Select, select, stored_row
-from rulescore.sql.values import decimal_key, key, stamped, text
-from rulescore.sql.words import FALSE, NULL, Sql, all_of, any_of, argument, concatenated, count_rows, ordered, row_number, sql, when
+from rulescore.sql.values import decimal_key, key, text
+from rulescore.sql.words import FALSE, NULL, Sql, all_of, any_of, concatenated, count_rows, ordered, row_number, sql, when
 from rulescore.values import ValueType
 
 # Tables, partitioned tables, views, materialised views and foreign tables; no session's temporary tables.

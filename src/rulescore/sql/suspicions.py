@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rulescore.sql.facts import CONSTANT, Position, constants_at
+from rulescore.sql.names import argument, fact_table, name
 from rulescore.sql.query import Row, Select, row, select, union_all
 from rulescore.sql.values import key, length
-from rulescore.sql.words import Sql, all_of, argument, count_rows, fact_table, name, sql
+from rulescore.sql.words import Sql, all_of, count_rows, sql
 from rulescore.values import ValueType
 
 WANTED = name("wanted_constant")

@@ -17,9 +17,10 @@ from rulescore.readers.table_rows import value_type
 from rulescore.setting.model import ColumnIn, HiddenColumn, HiddenIds, HiddenWhere, Reached
 from rulescore.sql.expressions import Compiler, finite
 from rulescore.sql.facts import numbered
+from rulescore.sql.moments import stamped
 from rulescore.sql.query import Create, Query, Row, Select, alias, create, exists, row, select, stored_row, union_all
 from rulescore.sql.stored import kept
-from rulescore.sql.values import cast, constant, converted, is_whole, key, stamped, text, try_cast
+from rulescore.sql.values import cast, constant, converted, is_whole, key, text, try_cast
 from rulescore.sql.words import FALSE, NULL, Sql, all_of, any_of, count_rows, identifier, sql, when
 from rulescore.values import NUMBERS, ValueType
 

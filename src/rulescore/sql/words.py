@@ -1,4 +1,4 @@
-"""The names of our tables, and values in statements: Python's `y.rank + 1 == x.rank` means the same in SQL."""
+"""Values in statements: Python's `y.rank + 1 == x.rank` means the same in SQL."""
 
 from __future__ import annotations
 
@@ -7,42 +7,6 @@ from functools import cache, lru_cache, reduce
 from typing import Literal
 
 from sqlglot import exp
-
-PREFIX = "__rulescore__"
-_ANSWERS = f"{PREFIX}answers_"
-
-
-def name(stem: str) -> str:
-    return PREFIX + stem
-
-
-def fact_table(arity: int) -> str:
-    return name(f"fact_{arity}")
-
-
-def prediction_table(arity: int) -> str:
-    return name(f"candidate_{arity}")
-
-
-def tuple_table(arity: int) -> str:
-    return name(f"tuple_{arity}")
-
-
-def answers_table(number_of: int) -> str:
-    """The table of a registered predicate's answers."""
-    return f"{_ANSWERS}{number_of}"
-
-
-def is_answers_table(table_name: str) -> bool:
-    return table_name.startswith(_ANSWERS)
-
-
-def argument(index: int) -> str:
-    return f"a{index}"
-
-
-def arguments(arity: int) -> list[str]:
-    return [argument(i) for i in range(arity)]
 
 
 def _operator(kind: type[exp.Binary], **how: bool) -> Callable[[Sql, Operand], Sql]:

@@ -12,9 +12,11 @@ from rulescore.logic.proximity import Proximity
 from rulescore.sql.formula.branches import MOST_NESTED
 from rulescore.sql.formula.counts import grounding, groundings
 from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
+from rulescore.sql.moments import days, first_day
+from rulescore.sql.names import name
 from rulescore.sql.query import Create, Query, Select, create, row, same, select, union_all
-from rulescore.sql.values import converted, days, first_day
-from rulescore.sql.words import Sql, name, row_number, sql
+from rulescore.sql.values import converted
+from rulescore.sql.words import Sql, row_number, sql
 from rulescore.values import ValueType
 
 GROUPS = name("proximity_groups")

@@ -18,8 +18,9 @@ from rulescore.sql.horn.chains import EVIDENCE, Piece, f
 from rulescore.sql.horn.claims import HornContext, flipped, head_table, own_readings
 from rulescore.sql.horn.evidence import INVERSE, plain_counts, prediction_counts, weighed
 from rulescore.sql.horn.halves import NOTHING, c, chosen, chosen_heads, grouped, placed, placed_heads, singles, tables_of
+from rulescore.sql.names import prediction_table, tuple_table
 from rulescore.sql.query import Create, Query, Row, Select, alias, create, row, same, select, union_all
-from rulescore.sql.words import Operand, Sql, all_of, any_of, count_rows, prediction_table, sql, tuple_table, when
+from rulescore.sql.words import Operand, Sql, all_of, any_of, count_rows, sql, when
 
 # Short names for the rows of the steps that most statements here read.
 t = row(tuple_table(2), "t")

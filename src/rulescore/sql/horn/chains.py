@@ -10,8 +10,9 @@ from sqlglot import exp
 from rulescore.logic.plan import Bound, Group, Judge, Shape
 from rulescore.sql.horn.claims import HornContext, flipped, head_table
 from rulescore.sql.horn.evidence import INVERSE, OPPOSES, plain_counts, weighed
+from rulescore.sql.names import fact_table, name, prediction_table, tuple_table
 from rulescore.sql.query import Create, Row, Select, alias, create, exists, row, select, union_all
-from rulescore.sql.words import Sql, count_rows, fact_table, least, name, prediction_table, sql, tuple_table, when
+from rulescore.sql.words import Sql, count_rows, least, sql, when
 
 DEGREE = name("degree")
 

@@ -8,21 +8,9 @@ from itertools import combinations
 
 from rulescore.logic.plan import Bound, Free, Group, Parameter, Shape, ShapeSlot, ShapeTest
 from rulescore.logic.refutation import Orders
+from rulescore.sql.names import argument, arguments, fact_table, name, prediction_table, tuple_table
 from rulescore.sql.query import Query, Row, Select, alias, exists, row, same, select, union_all
-from rulescore.sql.words import (
-    NULL,
-    Sql,
-    all_of,
-    any_of,
-    argument,
-    arguments,
-    count_rows,
-    fact_table,
-    name,
-    prediction_table,
-    tuple_table,
-    when,
-)
+from rulescore.sql.words import NULL, Sql, all_of, any_of, count_rows, when
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,9 @@ from rulescore.sql.horn.claims import (
     variable,
 )
 from rulescore.sql.horn.evidence import OPPOSES, claim_readings, count_judged, is_head
+from rulescore.sql.names import argument, fact_table, name, prediction_table
 from rulescore.sql.query import Query, Row, Select, alias, exists, row, same, select, union_all
-from rulescore.sql.words import FALSE, Sql, any_of, argument, count_rows, fact_table, name, prediction_table, when
+from rulescore.sql.words import FALSE, Sql, any_of, count_rows, when
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,25 +10,9 @@ from sqlglot import exp
 
 from rulescore.logic.refutation import Order
 from rulescore.sql.horn.claims import HornContext, flipped, head_argument, own_argument, own_readings
+from rulescore.sql.names import argument, arguments, fact_table, name, prediction_table, tuple_table
 from rulescore.sql.query import Create, Query, Row, Select, alias, create, exists, row, same, select, union_all
-from rulescore.sql.words import (
-    Sql,
-    all_of,
-    any_of,
-    argument,
-    arguments,
-    count_rows,
-    fact_table,
-    greatest,
-    identifier,
-    name,
-    prediction_table,
-    row_number,
-    sorted_list,
-    sql,
-    tuple_table,
-    when,
-)
+from rulescore.sql.words import Sql, all_of, any_of, count_rows, greatest, identifier, row_number, sorted_list, sql, when
 
 SIGNATURE = name("signature")
 MEMBER = name("member")

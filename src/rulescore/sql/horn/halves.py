@@ -9,8 +9,9 @@ from sqlglot import exp
 
 from rulescore.sql.horn.chains import DEGREE, Piece, f
 from rulescore.sql.horn.claims import head_table
+from rulescore.sql.names import name, prediction_table
 from rulescore.sql.query import Create, Query, Row, Select, alias, create, row, same, select, union_all
-from rulescore.sql.words import Operand, Sql, all_of, any_of, least, name, node, prediction_table, when
+from rulescore.sql.words import Operand, Sql, all_of, any_of, least, node, when
 
 # Short names for rows: predictions with two arguments, and the numbers of facts of a literal that begin with a constant.
 c, d = row(prediction_table(2), "c"), row(DEGREE, "d")

@@ -11,22 +11,10 @@ from rulescore.sql.facts import CONSTANT, MODEL_PREDICTION, Predictions
 from rulescore.sql.horn.claims import HornContext, head_argument, variable
 from rulescore.sql.horn.conditions import AskedHeads, ConditionSource, asked_keys, branches, refuted_heads
 from rulescore.sql.horn.evidence import OPPOSES, read_alike_before
+from rulescore.sql.names import argument, fact_table, name, prediction_table
 from rulescore.sql.query import Query, Row, Select, alias, exists, row, same, select, union_all
 from rulescore.sql.results import CONTRIBUTION
-from rulescore.sql.words import (
-    FALSE,
-    Sql,
-    all_of,
-    any_of,
-    argument,
-    concatenated,
-    count_rows,
-    fact_table,
-    name,
-    prediction_table,
-    row_number,
-    sql,
-)
+from rulescore.sql.words import FALSE, Sql, all_of, any_of, concatenated, count_rows, row_number, sql
 
 LISTED = name("listed")
 WANTED = name("wanted")

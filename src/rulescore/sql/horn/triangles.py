@@ -10,8 +10,9 @@ from __future__ import annotations
 from rulescore.logic.plan import Bound, Group, Judge, Shape, ShapeAtom
 from rulescore.sql.horn.claims import HornContext, body_table, head_table
 from rulescore.sql.horn.evidence import INVERSE, MEMBER, weighed
+from rulescore.sql.names import name, tuple_table
 from rulescore.sql.query import Create, Query, Select, create, row, select, union_all
-from rulescore.sql.words import Sql, count_rows, name, ordered, row_number, tuple_table, when
+from rulescore.sql.words import Sql, count_rows, ordered, row_number, when
 
 SHAPE = Shape(
     atoms=(ShapeAtom((Bound(0), Bound(2))), ShapeAtom((Bound(1), Bound(2)))),

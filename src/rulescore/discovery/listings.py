@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 
 from rulescore.discovery.model import DiscoveredRule, Discovery, Form
@@ -10,7 +11,7 @@ from rulescore.discovery.refine import RefinedRule, Refinement
 from rulescore.discovery.refine_relations import RuleRelation
 from rulescore.errors.texts import visible
 from rulescore.language.terms import write_value
-from rulescore.reporting.listing import Cell, CellKind, Column, Listing, counted
+from rulescore.reporting.listing import Cell, CellKind, Column, Filled, Listing, counted, filled
 from rulescore.scoring.results import Counts
 from rulescore.setting.choices import Convention
 from rulescore.version import __version__
@@ -52,35 +53,23 @@ def for_people(discovery: Discovery, rules: Sequence[DiscoveredRule]) -> Listing
 def _of_form(discovery: Discovery, form: Form, rules: Sequence[DiscoveredRule]) -> Listing:
     held = any(rule.held_out is not None for rule in rules)
     left_out = any(rule.left_out is not None for rule in rules)
-    columns = [Column("broken", "broken")]
-    columns += [Column("held_out", "held out")] if held else []
+    broken = _times if form.is_denial else broken_share
+    cells: list[Filled[DiscoveredRule]] = [(Column("broken", "broken"), lambda rule: broken(rule.counts))]
+    if held:
+        cells.append((Column("held_out", "held out"), lambda rule: None if rule.held_out is None else broken(rule.held_out)))
     if form.is_denial:
-        columns.append(Column("expected", "by chance", CellKind.SCORE))
+        cells.append((Column("expected", "by chance", CellKind.SCORE), lambda rule: rule.expected))
     else:
-        columns += [] if form.is_of_tables else [Column("coverage", "covers")]
-        columns.append(Column("lift", "lift", CellKind.SCORE))
-    columns += [Column("left_out", "left out")] if left_out else []
-    columns.append(Column("text", "rule", CellKind.CODE, whole=True))
-    rows = tuple(tuple(_cells(rule, held=held, left_out=left_out)) for rule in rules)
+        if not form.is_of_tables:
+            cells.append((Column("coverage", "covers"), lambda rule: None if rule.coverage is None else f"{rule.coverage:.0%}"))
+        cells.append((Column("lift", "lift", CellKind.SCORE), lambda rule: rule.lift))
+    if left_out:
+        cells.append((Column("left_out", "left out"), lambda rule: rule.left_out))
+    cells.append((Column("text", "rule", CellKind.CODE, whole=True), lambda rule: rule.text))
+    columns, rows = filled(rules, *cells)
     total = sum(1 for rule in discovery.rules if rule.form is form)
     more = f", {len(rules):,} of {total:,}" if total > len(rules) and not left_out else ""
-    return Listing(_NAME, f"{form.heading}{more}", tuple(columns), rows)
-
-
-def _cells(rule: DiscoveredRule, *, held: bool, left_out: bool) -> Iterator[Cell]:
-    broken = _times if rule.form.is_denial else broken_share
-    yield broken(rule.counts)
-    if held:
-        yield None if rule.held_out is None else broken(rule.held_out)
-    if rule.form.is_denial:
-        yield rule.expected
-    else:
-        if not rule.form.is_of_tables:
-            yield None if rule.coverage is None else f"{rule.coverage:.0%}"
-        yield rule.lift
-    if left_out:
-        yield rule.left_out
-    yield rule.text
+    return Listing(_NAME, f"{form.heading}{more}", columns, rows)
 
 
 def broken_share(counts: Counts) -> str:
@@ -171,13 +160,13 @@ def _values(name: str, rule: DiscoveredRule) -> Iterator[Cell]:
 
 def refinement_listing(refinement: Refinement, related: Sequence[RuleRelation]) -> Listing:
     """The rules for people."""
-    columns = (
-        Column("broken", "broken"),
-        Column("held_out", "held out"),
-        Column("kept", "keeps"),
-        Column("text", "rule", CellKind.CODE, whole=True),
+    columns, rows = filled(
+        (refinement.rule, *refinement.rules),
+        (Column("broken", "broken"), lambda rule: broken_share(rule.counts)),
+        (Column("held_out", "held out"), lambda rule: None if rule.held_out is None else broken_share(rule.held_out)),
+        (Column("kept", "keeps"), partial(_kept, refinement.rule)),
+        (Column("text", "rule", CellKind.CODE, whole=True), lambda rule: rule.text),
     )
-    rows = tuple(_refined_cells(refinement, rule) for rule in (refinement.rule, *refinement.rules))
     shown = tuple((relation.words,) for relation in related)
     relations = (Listing("relations", "How the given rules relate to each other", (Column("relation", "relation"),), shown),)
     return Listing(
@@ -206,9 +195,8 @@ def refinement_rows(refinement: Refinement, related: Sequence[RuleRelation]) -> 
     return Listing("refinement", "The rule, and with one more condition", columns, rows, figures=figures)
 
 
-def _refined_cells(refinement: Refinement, rule: RefinedRule) -> tuple[Cell, ...]:
-    kept = f"{rule.counts.confirmed / refinement.rule.counts.confirmed:.0%}" if refinement.rule.counts.confirmed else None
-    return (broken_share(rule.counts), None if rule.held_out is None else broken_share(rule.held_out), kept, rule.text)
+def _kept(before: RefinedRule, rule: RefinedRule) -> str | None:
+    return f"{rule.counts.confirmed / before.counts.confirmed:.0%}" if before.counts.confirmed else None
 
 
 def _refined_values(counts: Counts | None) -> tuple[Cell, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 
 from rulescore.mending.price import Price
 from rulescore.mending.rerank import Outcome, Reranked
 from rulescore.mending.table import CandidateTable
-from rulescore.reporting.listing import CellKind, Column, Listing
+from rulescore.reporting.listing import CellKind, Column, Listing, filled
 from rulescore.scoring.evaluation import metric_title
 
 _MOST_MOVES = 10
@@ -59,24 +60,14 @@ def price_figures(price: Price) -> tuple[tuple[str, object], ...]:
 def reranked_listing(reranked: Reranked) -> Listing:
     """The figures before, with only reflexive answers moved, and after."""
     metrics = list(dict.fromkeys(metric for outcome in reranked.outcomes for metric in outcome.accuracy))
-    columns = (
-        Column("variant", "lists"),
-        *(Column(metric, metric_title(metric), CellKind.RATE) for metric in metrics),
-        Column("violating", "violating", CellKind.COUNT),
-        Column("predictions", "of", CellKind.COUNT),
-        Column("rvs_hard", "RVS hard", CellKind.SCORE),
-        Column("rvs_soft", "RVS soft", CellKind.SCORE),
-    )
-    rows = tuple(
-        (
-            outcome.variant,
-            *(outcome.accuracy.get(metric) for metric in metrics),
-            outcome.violating,
-            outcome.predictions,
-            outcome.hard.value,
-            outcome.soft.value,
-        )
-        for outcome in reranked.outcomes
+    columns, rows = filled(
+        reranked.outcomes,
+        (Column("variant", "lists"), lambda outcome: outcome.variant),
+        *((Column(metric, metric_title(metric), CellKind.RATE), partial(_accuracy, metric)) for metric in metrics),
+        (Column("violating", "violating", CellKind.COUNT), lambda outcome: outcome.violating),
+        (Column("predictions", "of", CellKind.COUNT), lambda outcome: outcome.predictions),
+        (Column("rvs_hard", "RVS hard", CellKind.SCORE), lambda outcome: outcome.hard.value),
+        (Column("rvs_soft", "RVS soft", CellKind.SCORE), lambda outcome: outcome.soft.value),
     )
     price = reranked.price
     figures = (
@@ -92,6 +83,10 @@ def reranked_listing(reranked: Reranked) -> Listing:
     notes = [least] if any(outcome.bounded for outcome in reranked.outcomes) else []
     notes += _undefined(reranked.outcomes)
     return Listing("rerank", "Before and after", columns, rows, figures, tuple(notes), beside=(moves_listing(reranked),))
+
+
+def _accuracy(metric: str, outcome: Outcome) -> float | None:
+    return outcome.accuracy.get(metric)
 
 
 def _undefined(outcomes: Sequence[Outcome]) -> Iterator[str]:

@@ -64,38 +64,23 @@ def repairs(choice: SettingChoice, limit: int | None, form: str, quiet: bool) ->
 def _listing(judged: list[JudgedRepair], most: int | None) -> Listing:
     """All repairs in the order of their files. If only some are shown, repairs that break most come first."""
     from rulescore.repairs.judging import Verdict
-    from rulescore.reporting.listing import Audience, CellKind, Column, Listing, counted
+    from rulescore.reporting.listing import Audience, CellKind, Column, Listing, counted, filled
 
     shown = judged if most is None else sorted(judged, key=lambda repair: list(Verdict).index(repair.verdict))[:most]
-    columns = (
-        Column("model", "model"),
-        Column("id", "row"),
-        Column("attribute", "attribute"),
-        Column("old", "old", audience=Audience.PROGRAMS),
-        Column("value", "value", audience=Audience.PROGRAMS),
-        Column("shown_old", "old", audience=Audience.PEOPLE),
-        Column("shown_value", "value", audience=Audience.PEOPLE),
-        Column("verdict", "verdict"),
-        Column("refuted_before", "refuted", CellKind.COUNT),
-        Column("refuted", "then", CellKind.COUNT),
-        Column("evaluable", "of", CellKind.COUNT),
-        Column("rules", "breaks"),
-    )
-    rows = tuple(
-        (
-            repair.model,
-            repair.key,
-            repair.column,
-            repair.old,
-            repair.new,
-            *_near_the_change(repair.old, repair.new),
-            repair.verdict.value,
-            repair.before.refuted,
-            repair.after.refuted,
-            repair.after.evaluable,
-            ", ".join(repair.rules) or None,
-        )
-        for repair in shown
+    columns, rows = filled(
+        shown,
+        (Column("model", "model"), lambda repair: repair.model),
+        (Column("id", "row"), lambda repair: repair.key),
+        (Column("attribute", "attribute"), lambda repair: repair.column),
+        (Column("old", "old", audience=Audience.PROGRAMS), lambda repair: repair.old),
+        (Column("value", "value", audience=Audience.PROGRAMS), lambda repair: repair.new),
+        (Column("shown_old", "old", audience=Audience.PEOPLE), lambda repair: _near_the_change(repair.old, repair.new)[0]),
+        (Column("shown_value", "value", audience=Audience.PEOPLE), lambda repair: _near_the_change(repair.old, repair.new)[1]),
+        (Column("verdict", "verdict"), lambda repair: repair.verdict.value),
+        (Column("refuted_before", "refuted", CellKind.COUNT), lambda repair: repair.before.refuted),
+        (Column("refuted", "then", CellKind.COUNT), lambda repair: repair.after.refuted),
+        (Column("evaluable", "of", CellKind.COUNT), lambda repair: repair.after.evaluable),
+        (Column("rules", "breaks"), lambda repair: ", ".join(repair.rules) or None),
     )
     notes = []
     for model in dict.fromkeys(repair.model for repair in judged):

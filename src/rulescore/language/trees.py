@@ -56,7 +56,7 @@ def nodes_in(node: Node, *, negations: bool = True, aggregates: bool = True) -> 
     return _below(node, _PARTS, negations, aggregates)
 
 
-def _below(node: Node, below: _Parts, negations: bool, aggregates: bool) -> Iterator[Node]:
+def _below(node: Node, below: _Parts, negations: bool = True, aggregates: bool = True) -> Iterator[Node]:
     waiting = [node]
     while waiting:
         current = waiting.pop()
@@ -65,52 +65,47 @@ def _below(node: Node, below: _Parts, negations: bool, aggregates: bool) -> Iter
             waiting += reversed(below[type(current)](current))
 
 
-def conditions_in(
-    condition: Condition | Expression | Falsity, *, negations: bool = True, aggregates: bool = True
-) -> Iterator[Condition]:
+def conditions_in(condition: Condition | Expression | Falsity) -> Iterator[Condition]:
     """The conditions, the given one first, and the conditions of aggregates."""
-    for node in _below(condition, _PARTS_BUT_TERMS, negations, aggregates):
+    for node in _below(condition, _PARTS_BUT_TERMS):
         if isinstance(node, _CONDITIONS):
             yield node
 
 
-def expressions_in(node: Node, *, negations: bool = True, aggregates: bool = True) -> Iterator[Expression]:
+def expressions_in(node: Node) -> Iterator[Expression]:
     """Expressions that are compared, computed or tested, with their parts; not the terms of atoms, nor the constants of sets."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
         if isinstance(current, _EXPRESSIONS):
             yield current
-        entered = (negations or not isinstance(current, Not)) and (aggregates or not isinstance(current, Aggregate))
         if isinstance(current, Membership):
             waiting.append(current.value)
-        elif entered and not isinstance(current, Atom | RowAtom):
+        elif not isinstance(current, Atom | RowAtom):
             waiting.extend(reversed(parts(current)))
 
 
-def variables_in(node: Node, *, negations: bool = True, aggregates: bool = True) -> Iterator[Variable]:
+def variables_in(node: Node, *, aggregates: bool = True) -> Iterator[Variable]:
     """Every occurrence of a variable."""
-    for part in _below(node, _PARTS_BUT_SETS, negations, aggregates):
+    for part in _below(node, _PARTS_BUT_SETS, aggregates=aggregates):
         if isinstance(part, Variable):
             yield part
 
 
 def aggregates_in(condition: Condition | Falsity) -> Iterator[Aggregate]:
     """The aggregates, outer ones before those within."""
-    for node in _below(condition, _PARTS_BUT_TERMS, True, True):
+    for node in _below(condition, _PARTS_BUT_TERMS):
         if isinstance(node, Aggregate):
             yield node
 
 
-def atoms_in(
-    condition: Condition | Expression | Falsity, *, negations: bool = True, aggregates: bool = True
-) -> Iterator[Atom | RowAtom]:
+def atoms_in(condition: Condition | Expression | Falsity) -> Iterator[Atom | RowAtom]:
     waiting: list[Node] = [condition]
     while waiting:
         current = waiting.pop()
         if isinstance(current, Atom | RowAtom):
             yield current
-        elif (negations or not isinstance(current, Not)) and (aggregates or not isinstance(current, Aggregate)):
+        else:
             waiting += reversed(_PARTS_BUT_SETS[type(current)](current))
 
 

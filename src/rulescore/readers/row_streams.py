@@ -167,9 +167,9 @@ class WrittenCell:
     value: str | None
 
 
-def read_cells(path: Path, delimiter: str | None = None) -> list[WrittenCell] | None:
+def read_cells(path: Path) -> list[WrittenCell] | None:
     """The cells of a file of three columns, of which the second is named `attribute` or `column`; None for any other file."""
-    rows = file_rows(path, delimiter=delimiter)
+    rows = file_rows(path)
     names = rows.schema().names
     if rows.text is None or len(names) != 3 or names[1] not in _ATTRIBUTE:
         return None

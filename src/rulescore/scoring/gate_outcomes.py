@@ -114,11 +114,14 @@ def counts_behind(rule: RuleResult, outcome: Outcome) -> Counts:
     return rule.dataset if outcome.model is None else rule.models[outcome.model].counts
 
 
-def worst_rules(evaluation: Evaluation, outcome: Outcome, most: int = 3) -> tuple[RuleResult, ...]:
+_MOST_WORST = 3
+
+
+def worst_rules(evaluation: Evaluation, outcome: Outcome) -> tuple[RuleResult, ...]:
     """The rules behind an outcome whose violations exceed the data's rate most; all violations of hard rules count. If no rule
     exceeds it, the rules with the highest rates. Only rules of the kind that the gate reads, or the one rule that it names."""
     if outcome.of_data:
-        return _worst_over_data(evaluation, outcome, most)
+        return _worst_over_data(evaluation, outcome)
     if outcome.model is None:
         return ()
     named = {quantity.rule for quantity in _looked_at(outcome.gate) if isinstance(quantity, OfRule)}
@@ -130,14 +133,14 @@ def worst_rules(evaluation: Evaluation, outcome: Outcome, most: int = 3) -> tupl
     ]
     above = [(more, rule) for rule, more, _ in behind if more > 0]
     worst = above or [(counts.rate or 0, rule) for rule, _, counts in behind if counts.refuted or named]
-    return tuple(rule for _, rule in sorted(worst, key=lambda ranked: ranked[0], reverse=True)[:most])
+    return tuple(rule for _, rule in sorted(worst, key=lambda ranked: ranked[0], reverse=True)[:_MOST_WORST])
 
 
-def _worst_over_data(evaluation: Evaluation, outcome: Outcome, most: int) -> tuple[RuleResult, ...]:
+def _worst_over_data(evaluation: Evaluation, outcome: Outcome) -> tuple[RuleResult, ...]:
     """The rules with the highest rates, or the rule that the gate names."""
     named = {quantity.rule for quantity in _looked_at(outcome.gate) if isinstance(quantity, OfRule)}
     rules = [rule for rule in evaluation.rule_results if rule.info.name in named or (not named and rule.dataset.refuted)]
-    return tuple(sorted(rules, key=lambda rule: rule.dataset.rate or 0, reverse=True)[:most])
+    return tuple(sorted(rules, key=lambda rule: rule.dataset.rate or 0, reverse=True)[:_MOST_WORST])
 
 
 def _looked_at(gate: Gate) -> Sequence[Measured]:

@@ -151,10 +151,8 @@ def parse_gate(
     name: str | None = None,
     severity: GateSeverity = GateSeverity.ERROR,
     models: tuple[str, ...] | None = None,
-    origin: str = "gate",
 ) -> Gate:
-    """`origin`: the name of the text in error messages."""
-    return read_gate(GateText(text, Span(Source(origin, text), 0, len(text)), name, severity, models))
+    return read_gate(GateText(text, Span(Source("gate", text), 0, len(text)), name, severity, models))
 
 
 def read_gate(gate_text: GateText) -> Gate:

@@ -360,3 +360,9 @@ def test_a_prediction_of_two_queries_is_drawn_once(tmp_path: Path) -> None:
     assert (model.predictions.rows, model.predictions.distinct, model.predictions.queries) == (20, 10, 20)
     row = found(result.compare().models, measure="violating")
     assert (row["queries"], row["low"]) == (10, pytest.approx(0.025 ** (1 / 10)))
+
+
+def test_a_model_without_predictions_has_no_intervals_and_raises_no_warning() -> None:
+    rules = "p(X, Y) <- q(X, Y). incompatible p, s."
+    scored = rulescore.score({"q": [("a", "b")], "s": [("b", "c")]}, {"none": {"q": []}, "m": {"q": [("b", "c")]}}, rules)
+    assert found(scored.compare().models, model="none", measure="violating")["value"] is None

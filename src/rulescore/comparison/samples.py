@@ -256,7 +256,7 @@ def _violating(sample: Sample) -> Integers:
 
 def _drawn(sample: Sample, part: _Part, sums: Floats, rules: int, normal: Floats) -> Drawn:
     all_drawn = sums[:, 2 * rules + 1] + drawn_others(max(0, sample.queries - part.queries), normal)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         proportion = np.where(all_drawn > 0, max(part.queries, sample.queries) / all_drawn, np.nan)
     return Drawn(
         refuted=sums[:, : 2 * rules : 2],

@@ -35,7 +35,7 @@ test: $(VENV)/installed-test $(VENV)/installed-docs
 	$(RUN)/pytest -n 2 --dist loadgroup --durations 30
 
 # What hangs on the core, and what shows the whole: `make test` has them, `make test-core` leaves them out.
-EXTRAS := comparison datasets demo discovery docs examples formats integrations mending ontologies plots postgres published repairs report reproduction spark verdicts
+EXTRAS := comparison datasets demo discovery docs examples formats init integrations mending ontologies plots postgres published repairs report reproduction spark verdicts
 
 # The core on DuckDB, in three minutes: no server, nothing slow, fewer generated settings.
 test-core: $(VENV)/installed-test

@@ -29,8 +29,8 @@ from pyarrow import parquet
 import rulescore
 from case_files import all_cases
 from rule_grammar import Writer
-from rulescore.cli.init import FILES
 from rulescore.errors import Source
+from rulescore.init.command import FILES
 from rulescore.language.parser import parse
 from rulescore.language.printer import print_program, rule_names
 from rulescore.language.reading import read_rules

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from command_line import called
-from rulescore.cli.init_tables import OnServer
+from rulescore.init.tables import OnServer
 from servers.database import Database
 
 pytestmark = pytest.mark.slow

@@ -19,7 +19,6 @@ import click
 from rulescore import plugins
 from rulescore.cli.audit import audit
 from rulescore.cli.incompatibilities import incompatibilities
-from rulescore.cli.init import init
 from rulescore.cli.options import is_quiet
 from rulescore.cli.output import painter, tell, told
 from rulescore.cli.progress import (
@@ -150,7 +149,7 @@ def program() -> None:
     """
 
 
-for command in (init, score, audit, check, sql, incompatibilities, rules, violations):
+for command in (score, audit, check, sql, incompatibilities, rules, violations):
     program.add_command(command)
 
 

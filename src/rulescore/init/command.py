@@ -186,11 +186,11 @@ def _with_rules(discovered: Discovered, project: str, following: Callable[[str],
 
 def _of_tables(folder: Path, tables: tuple[str, ...], keys: tuple[str, ...]) -> tuple[Discovered, str]:
     """The rules that were discovered in the tables, and a project file."""
-    from rulescore.cli.init_tables import project_of_tables
     from rulescore.cli.options import SettingChoice
     from rulescore.cli.setting import load_data
     from rulescore.discovery.model import DiscoverOptions
     from rulescore.discovery.result import Discovered, discover_data
+    from rulescore.init.tables import project_of_tables
 
     setting = load_data(SettingChoice(tables=tables, keys=keys))
     project = project_of_tables(folder, tables, keys)
@@ -218,10 +218,10 @@ def _readable(tables: Sequence[KeyedTable], error: InputError) -> tuple[KeyedTab
 def _of_server(folder: Path, url: str) -> tuple[Discovered, str]:
     """The rules that were discovered in the tables of a server, and a project file for them."""
     from rulescore.arguments.python import make_setting
-    from rulescore.cli.init_tables import tables_of_server
     from rulescore.cli.output import tell
     from rulescore.discovery.model import DiscoverOptions
     from rulescore.discovery.result import Discovered, discover_data
+    from rulescore.init.tables import tables_of_server
 
     server = tables_of_server(url)
     if server.left_out:

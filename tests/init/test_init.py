@@ -11,7 +11,7 @@ import pytest
 
 from command_line import called
 from rulescore.arguments.project_file import read_project
-from rulescore.cli.init import FILES
+from rulescore.init.command import FILES
 
 
 @pytest.fixture(autouse=True)

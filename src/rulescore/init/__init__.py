@@ -1,0 +1,1 @@
+"""The files of a first session, and projects for tables as they are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import webbrowser
 from collections.abc import Callable
@@ -24,9 +25,9 @@ def test_a_project_has_a_report(run: Run) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
     assert "wrote page.html to pages" in result.stderr
     assert title("pages/page.html") == "A &amp; B"
-    html = Path("pages/page.html").read_text("utf-8")
-    assert "rulescore violations family.toml" in html
-    assert "bad" in html
+    page = Path("pages/page.html").read_text("utf-8")
+    assert "rulescore violations family.toml" in page
+    assert "bad" in page
 
 
 def test_labels_stand_for_ids(run: Run) -> None:
@@ -36,6 +37,35 @@ def test_labels_stand_for_ids(run: Run) -> None:
     result = run("report", "family.toml", "--labels", "missing.tsv")
     assert result.exit_code == 2
     assert "error[E301]" in result.stderr
+
+
+def test_the_commands_of_a_report_name_the_whole_setting(run: Run) -> None:
+    Path("ride.csv").write_text("fare,tip\n7,1\n,2\n", "utf-8")
+    Path("ride.rules").write_text("tip: T <= F <- ride(fare: F, tip: T).", "utf-8")
+    Path("answers.csv").write_text("row,prediction\n1,1.5\n", "utf-8")
+    Path("truth.csv").write_text("row,fare\n1,3\n", "utf-8")
+    setting = (
+        "--table",
+        "ride.csv",
+        "--target",
+        "fare",
+        "--predictions",
+        "m=answers.csv",
+        "--rules",
+        "ride.rules",
+        "--hard-needs",
+        "1",
+    )
+    assert run("report", *setting, "--truth", "truth.csv", "--allow-unrefutable").exit_code == 0
+    commands = re.findall("<code>(rulescore .*?)</code>", Path("report.html").read_text("utf-8"))
+    made_by, listing = (
+        next(words for words in commands if words.startswith(f"rulescore {name} ")) for name in ("report", "violations")
+    )
+    assert "--truth truth.csv --allow-unrefutable" in made_by
+    for command in (made_by, listing):
+        result = run(*html.unescape(command).split()[1:])
+        assert result.exit_code == 0, result.stderr
+        assert set(setting) <= set(command.split())
 
 
 def test_score_and_audit_write_one_beside_what_they_print(run: Run) -> None:

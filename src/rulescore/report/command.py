@@ -6,7 +6,7 @@ import shlex
 import webbrowser
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -59,7 +59,7 @@ def report(
     from rulescore.readers.labels import labels_of
     from rulescore.report.make import ReportChoice
 
-    chosen = ReportChoice(title, rows, labels_of(choice.labels), setting_words(choice))
+    chosen = ReportChoice(title, rows, labels_of(choice.labels), setting_words(choice), _report_words(choice))
     if later is not None:
         made = _of_two(choice, later, chosen)
     elif choice.project is not None and _is_saved(choice.project):
@@ -110,25 +110,42 @@ def write_report(evaluation: Evaluation, session: Session, choice: SettingChoice
     """Write the report of an evaluation while its session is open."""
     from rulescore.report.make import ReportChoice, report_of
 
-    written = report_of(evaluation, session, ReportChoice(source=setting_words(choice))).save(path)
+    written = report_of(evaluation, session, ReportChoice(source=setting_words(choice), more=_report_words(choice))).save(path)
     show_written([written], quiet=quiet)
 
 
 def setting_words(choice: SettingChoice) -> str:
     """The words that name the same setting on a command line."""
     words = [str(path) for path in (choice.project, choice.project_option) if path is not None]
-    for name in ("facts", "negatives", "predictions", "rules"):
-        words += [word for path in getattr(choice, name) for word in (f"--{name}", str(path))]
-    for name in ("facts_format", "predictions_format"):
-        words += [] if getattr(choice, name) is None else [_flag(name), str(getattr(choice, name))]
-    for name, value in choice.options.items():
-        if isinstance(value, bool):
-            words.append(_flag(name) if value else _flag(f"no_{name}"))
-        else:
-            words += [
-                word for part in (value if isinstance(value, tuple) else (value,)) for word in (_flag(name), masked(str(part)))
-            ]
+    for name in ("facts", "tables", "keys", "targets", "negatives", "predictions", "rules", "labels"):
+        words += _words(_SINGULAR.get(name, name), getattr(choice, name))
+    for name in ("facts_format", "predictions_format", "predictions_columns"):
+        words += _words(name, getattr(choice, name))
+    words += [word for name, value in choice.options.items() if name != _ALLOWANCE for word in _words(name, value)]
     return shlex.join(words) or str(_PROJECT_FILE)
+
+
+def _report_words(choice: SettingChoice) -> str:
+    """The words that `report` takes in addition, and `violations` does not."""
+    words = [word for name in ("truth", "domains") for word in _words(name, getattr(choice, name))]
+    return shlex.join([*words, *_words(_ALLOWANCE, choice.options.get(_ALLOWANCE))])
+
+
+_ALLOWANCE = "allow_unrefutable"
+_SINGULAR = {"tables": "table", "keys": "key", "targets": "target"}
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """An option with its value, as often as it has values; nothing if it was not given."""
+    match value:
+        case None:
+            return []
+        case bool():
+            return [_flag(name) if value else _flag(f"no_{name}")]
+        case tuple():
+            return [word for part in value for word in (_flag(name), masked(str(part)))]
+        case _:
+            return [_flag(name), masked(str(value))]
 
 
 def _flag(name: str) -> str:

@@ -58,12 +58,13 @@ class Lists(Protocol):
 @dataclass(frozen=True, slots=True)
 class ReportChoice:
     """`labels`: by id. `source`: the words on the command line that name the setting, for commands that list everything; None if
-    there was no command line."""
+    there was no command line. `more`: further words, for the command that makes this report."""
 
     title: str | None = None
     rows: int = ROWS
     labels: Mapping[str, str] = field(default_factory=dict)
     source: str | None = None
+    more: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -203,7 +204,7 @@ def page_of(evaluation: Evaluation, session: Lists | None, choice: ReportChoice)
         provenance=page.provenance(evaluation),
         listed=_listed(rows, total, len(rules)),
         command=f"rulescore violations {choice.source or 'PROJECT'}{'' if models else ' --dataset'}",
-        made_by=None if choice.source is None else f"rulescore report {choice.source}",
+        made_by=None if choice.source is None else f"rulescore report {choice.source} {choice.more}".strip(),
         rules_pack=packed(rule_columns(rules, models, page.rate_intervals(compared), named)),
         violations_pack=packed(violation_columns(violations, total, rules, models, labels)),
     )

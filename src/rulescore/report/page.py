@@ -53,9 +53,10 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class ModelsTable:
-    """`contradicts`: a violating prediction contradicts what is known."""
+    """`contradicts`: a violating prediction contradicts what is known. `no_hard_rule`: it breaks some other rule."""
 
     contradicts: bool
+    no_hard_rule: bool
     headings: tuple[str, ...]
     rows: tuple[ModelRow, ...]
     scale: str
@@ -124,6 +125,7 @@ def models_table(evaluation: Evaluation, compared: ComparedResults | None) -> Mo
     columns = _columns(evaluation)
     return ModelsTable(
         contradicts=contradicts(evaluation),
+        no_hard_rule=any(model.violating_reason == NO_HARD_RULE for model in evaluation.model_results),
         headings=tuple(columns),
         rows=tuple(_model_row(model, intervals.get(model.name), scale, columns) for model in evaluation.model_results),
         scale=f"{scale:.0%}",

@@ -117,7 +117,9 @@ def test_cells_that_changed_are_listed_with_their_violations(run: Run, arguments
 
 def test_people_read_how_many_rows_and_cells_fared_how(run: Run, arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
-    assert result.stdout.startswith("The data, then the data of `--against`\n")
+    before, after = len(broken(dirty())), len(broken(clean()))
+    assert result.stdout.startswith(f"The data have {before} violations of these rules, the data of `--against` {after}.\n")
+    assert "City = City2 <- sale(" in result.stdout
     assert "3 rules: " in result.stdout
     assert " rows in violations: " in result.stdout
     assert " cells in violations: " in result.stdout
@@ -147,7 +149,7 @@ def test_cells_of_a_table_with_types_of_its_own(run: Run, family: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("tid,attribute,value\n77,price,1\n", "error[E352]: 1 ids that the table does not have: `77`"),
+        ("tid,attribute,value\n77,price,1\n", "error[E352]: 1 id that the table does not have: `77`"),
         ("tid,attribute,value\n1,prise,1\n", "error[E320]: there is no column `prise` in the table"),
     ],
 )

@@ -63,6 +63,14 @@ def test_a_rule_that_nothing_judges_meets_no_gate(run: Run, family: Path) -> Non
     assert result.stderr.count("is undefined: no rule has an evaluable grounding") == 2
 
 
+def test_denial_constraints_that_the_data_keep_have_no_rate_and_the_gate_says_what_they_have(run: Run, family: Path) -> None:
+    (family / "sale.rules").write_text("false <- sale(price: P), P > 90.\n", encoding="utf-8")
+    assert run(*ARGUMENTS, "--fail-if", "refuted > 0").exit_code == 0
+    result = run(*ARGUMENTS, "--fail-if", "rate > 1%")
+    assert result.exit_code == 1
+    assert "rate is undefined: denial constraints that nothing breaks have no rate; `refuted > 0` says" in result.stderr
+
+
 def test_junit_and_the_summary_name_the_worst_rules_with_a_violation(run: Run, family: Path) -> None:
     result = run(*ARGUMENTS, "--fail-if", "rate > 1%", "--fail-if", "refuted > 9", "--junit", "j.xml", "--summary", "s.md")
     assert result.exit_code == 1

@@ -485,7 +485,7 @@ def test_a_table_that_is_wrong_is_refused(
         ({2: "high"}, ("E351", "`prediction` is a string, and the table's column a float")),
         ({2: True}, ("E351", "`prediction` is a boolean, and the table's column a float")),
         ({"2": 1.0}, ("E351", "`id` is a string, and the table's column an integer")),
-        ({2.5: 1.0}, ("E351", "1 of `id` is not a whole number: `2.5`")),
+        ({2.5: 1.0}, ("E351", "1 value of `id` is not a whole number: `2.5`")),
         (
             {"id": [2], "guess": [1.0], "prediction": [[1]]},
             ("E351", "`prediction` is of a type without values, and the table's column a float"),
@@ -499,8 +499,8 @@ def test_predictions_that_are_wrong_are_refused_with_their_ids(predictions: Any,
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("id,prediction\n2,abc\n4,x1\n", ("E351", "2 of `prediction` are not a number: `abc` for `2`, `x1` for `4`")),
-        ("id,prediction\ntwo,1\n", ("E351", "1 of `id` is not a whole number: `two`")),
+        ("id,prediction\n2,abc\n4,x1\n", ("E351", "2 values of `prediction` are not a number: `abc` for `2`, `x1` for `4`")),
+        ("id,prediction\ntwo,1\n", ("E351", "1 value of `id` is not a whole number: `two`")),
         ("id,prediction\n2,NaN\n4,-inf\n", ("E351", "`ridge` predicts NaN or infinity for 2 ids: `2`, `4`")),
         ("id,prediction\n2,\n4,1\n", ("E351", "`ridge` has no prediction for 1 id that it lists: `2`")),
         ("id,guess\n2,1\n", ("E320", "there is no column `prediction`")),

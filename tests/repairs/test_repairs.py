@@ -98,7 +98,8 @@ def test_what_programs_read_keeps_the_schema(run: Run, arguments: tuple[str, ...
 
 def test_people_see_the_worst_repairs_first_and_how_many_there_are_of_each_kind(run: Run, arguments: tuple[str, ...]) -> None:
     result = run(*arguments, "--limit", "2")
-    assert result.stdout.startswith("Repairs, one by one\n")
+    assert result.stdout.startswith("Repairs, one by one\nrow ")
+    assert "fixes: none is left" in result.stdout
     assert f"tool: {len(repairs())} repairs: " in result.stdout
     assert f"{len(repairs()) - 2} more repairs are not shown" in result.stderr
 
@@ -106,7 +107,7 @@ def test_people_see_the_worst_repairs_first_and_how_many_there_are_of_each_kind(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("tid,attribute,value\n77,price,1\n", "error[E352]: 1 ids that the table does not have: `77`"),
+        ("tid,attribute,value\n77,price,1\n", "error[E352]: 1 id that the table does not have: `77`"),
         ("tid,attribute,value\n1,prise,1\n", "error[E320]: there is no column `prise` in the table"),
         ("tid,attribute,value\n1,price,1\n1,price,2\n", "error[E327]: there are two values for `price` of row `1`"),
         ("id,prediction\n1,2\n", "error[E320]: `tool.csv` is no file of repairs"),

@@ -169,7 +169,27 @@ def _project_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except (OSError, ValueError) as error:
         message = f"the project file `{path}` cannot be read: {(getattr(error, 'strerror', None) or str(error)).lower()}"
-        raise InputError(Diagnostic("E403", message)) from None
+        raise InputError(Diagnostic("E403", message, helps=_project_files_near(path))) from None
+
+
+def _project_files_near(path: Path) -> tuple[str, ...]:
+    """A project file that may be meant: in the folder that is named, or with a name like the one that is missing."""
+    if path.is_dir():
+        inside = path / "rulescore.toml"
+        return (f"did you mean `{inside}`?",) if inside.exists() else ()
+    beside = path.parent.glob("*.toml") if path.parent.is_dir() else ()
+    return meant(str(path), sorted(map(str, beside)))
+
+
+def _helps(path: Path, reason: str) -> tuple[str, ...]:
+    if path.suffix != ".toml":
+        return (_NO_PROJECT,)
+    return ("a text stands in quotes",) if reason == "Invalid value" else ()
+
+
+_NO_PROJECT = (
+    "only a project file is named without an option: give facts with `--facts`, a table with `--table`, rules with `--rules`"
+)
 
 
 def _decoded(path: Path, raw: bytes) -> str:
@@ -177,7 +197,7 @@ def _decoded(path: Path, raw: bytes) -> str:
         # We read like Python's text files: every kind of line end becomes `\n`.
         return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
-        helps = ("save the file as UTF-8",)
+        helps = ("save the file as UTF-8",) if path.suffix == ".toml" else (_NO_PROJECT,)
         raise InputError(Diagnostic("E403", "the project file is not UTF-8", Place(str(path)), helps=helps)) from None
 
 
@@ -209,7 +229,9 @@ def _parse(path: Path, text: str) -> dict[str, object]:
             ) from None
         notes = (reason[:1].lower() + reason[1:],)
         place = Place(str(path), line, column, text=shown)
-        raise InputError(Diagnostic("E403", "the project file is not TOML", place, notes=notes)) from None
+        raise InputError(
+            Diagnostic("E403", "the project file is not TOML", place, notes=notes, helps=_helps(path, reason))
+        ) from None
 
 
 def _repeated(lines: list[str]) -> tuple[str, int] | None:

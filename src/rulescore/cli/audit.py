@@ -210,6 +210,10 @@ def _refuse_combinations(*, explain: str | None, grid: bool, against: bool) -> N
         raise click.UsageError("`--by` says what `--against` compares: give both")
     for name in [name for name in _CHOOSING if not (against and name == "limit")] if explain or grid or against else ():
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            if against and name == "fail_if":
+                raise click.UsageError(
+                    "`--against` compares two versions, `--fail-if` looks at one: audit the other version by itself"
+                )
             raise click.UsageError(f"`{other}` lists no audited rules: it cannot be combined with `--{name.replace('_', '-')}`")
 
 

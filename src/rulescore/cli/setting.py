@@ -307,4 +307,6 @@ def _facts_problems(setting: Setting) -> list[Diagnostic]:
 
 
 def _rules_problems(setting: Setting) -> list[Diagnostic]:
-    return [] if setting.rules or setting.sql_rules else [Diagnostic("E404", "no rules are given", helps=("give `--rules FILE`",))]
+    if setting.rules or setting.sql_rules:
+        return []
+    return [Diagnostic("E404", "no rules are given", helps=("give `--rules FILE`", "`rulescore discover` finds rules in the data"))]

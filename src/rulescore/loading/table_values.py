@@ -180,7 +180,7 @@ class _Wrong:
 
     def problem(self, stream: RowStream) -> Diagnostic:
         more = f" and {self.count - len(self._shown):,} more" if self.count > len(self._shown) else ""
-        message = f"{self.count:,} of `{self._name}` {'are' if self.count > 1 else 'is'} not {_A[self._wanted]}"
+        message = f"{counted(self.count, 'value')} of `{self._name}` {'are' if self.count > 1 else 'is'} not {_A[self._wanted]}"
         return Diagnostic("E351", f"{message}: {', '.join(self._shown)}{more}", Place(stream.origin))
 
 

@@ -226,7 +226,8 @@ def refuse_unknown(cells: Sequence[WrittenCell], places: Mapping[str, int], colu
     unknown = list(dict.fromkeys(cell.key for cell in cells if cell.key not in places))
     if unknown:
         listed = ticked(unknown[:_MOST_NAMED])
-        message = f"{len(unknown):,} ids that the table does not have: {listed}{', …' if len(unknown) > _MOST_NAMED else ''}"
+        ids = "1 id" if len(unknown) == 1 else f"{len(unknown):,} ids"
+        message = f"{ids} that the table does not have: {listed}{', …' if len(unknown) > _MOST_NAMED else ''}"
         raise InputError(Diagnostic("E352", message, Place(origin)))
 
 

@@ -94,6 +94,13 @@ def _outcome_of_data(gate: Gate, evaluation: Evaluation) -> Outcome:
     return Outcome(gate, None, (_held(limit, measure),), notes, of_data=True)
 
 
+def _no_rate(rules: Sequence[RuleResult]) -> str:
+    """Denial constraints have evaluable groundings only if the data break them."""
+    if all(rule.info.denial for rule in rules if not rule.info.unrefutable):
+        return "denial constraints that nothing breaks have no rate; `refuted > 0` says whether anything breaks them"
+    return "no rule has an evaluable grounding"
+
+
 def _of_rules(quantity: Quantity | RuleQuantity, counts: Sequence[tuple[RuleResult, Counts]]) -> Measure:
     """The highest rate of the rules that can be refuted, or their groundings together."""
     refutable = [counted for rule, counted in counts if not rule.info.unrefutable]
@@ -102,7 +109,7 @@ def _of_rules(quantity: Quantity | RuleQuantity, counts: Sequence[tuple[RuleResu
     match quantity:
         case Quantity.RATE | RuleQuantity.RATE:
             rates = [counted.rate for counted in refutable if counted.rate is not None]
-            return Measure(max(rates)) if rates else Measure(None, "no rule has an evaluable grounding")
+            return Measure(max(rates)) if rates else Measure(None, _no_rate([rule for rule, _ in counts]))
         case Quantity.REFUTED | RuleQuantity.REFUTED:
             return Measure(sum(counted.refuted for counted in refutable))
         case _:

@@ -250,6 +250,8 @@ def test_confidences_weigh_what_is_contradicted(curies, run):
 
 def test_what_people_see_has_counts_and_the_score_s_numbers(curies, run):
     result = judge(run, "--limit", "2")
+    assert result.stdout.startswith("2 of the 8 rows of llm are contradicted.\n")
+    assert "contradicted: it breaks a rule; already known: the facts have it" in result.stdout
     assert "6 more rows; `--output FILE` writes all, with your columns" in result.stdout
     assert "llm: 7 different predictions, 1 breaks a rule, 1 breaks a hard one" in result.stdout
 

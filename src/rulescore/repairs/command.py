@@ -66,10 +66,11 @@ def _listing(judged: list[JudgedRepair], most: int | None) -> Listing:
     from rulescore.repairs.judging import Verdict
     from rulescore.reporting.listing import Audience, CellKind, Column, Listing, counted, filled
 
+    several = len({repair.model for repair in judged}) > 1
     shown = judged if most is None else sorted(judged, key=lambda repair: list(Verdict).index(repair.verdict))[:most]
     columns, rows = filled(
         shown,
-        (Column("model", "model"), lambda repair: repair.model),
+        (Column("model", "model", audience=Audience.EVERYONE if several else Audience.PROGRAMS), lambda repair: repair.model),
         (Column("id", "row"), lambda repair: repair.key),
         (Column("attribute", "attribute"), lambda repair: repair.column),
         (Column("old", "old", audience=Audience.PROGRAMS), lambda repair: repair.old),
@@ -82,7 +83,7 @@ def _listing(judged: list[JudgedRepair], most: int | None) -> Listing:
         (Column("evaluable", "of", CellKind.COUNT), lambda repair: repair.after.evaluable),
         (Column("rules", "breaks"), lambda repair: ", ".join(repair.rules) or None),
     )
-    notes = []
+    notes = [_WORDS] if judged else []
     for model in dict.fromkeys(repair.model for repair in judged):
         verdicts = Counter(repair.verdict for repair in judged if repair.model == model)
         told = ", ".join(f"{verdicts[verdict]:,} {verdict}" for verdict in Verdict if verdicts[verdict])
@@ -90,6 +91,10 @@ def _listing(judged: list[JudgedRepair], most: int | None) -> Listing:
     return Listing("repairs", "Repairs, one by one", columns, rows, notes=tuple(notes))
 
 
+_WORDS = (
+    "refuted: cases of rules that the old value breaks; then: cases that the repair breaks, of all its cases; fixes: none is left; "
+    "agrees: neither value breaks any; not judged: no rule has a case"
+)
 _LONG = 40
 """Of longer values people see the part around the change."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from rulescore.language.terms import write_value
-from rulescore.reporting.listing import CellKind, Column, Filled, Listing, counted, filled
+from rulescore.reporting.listing import Audience, CellKind, Column, Filled, Listing, counted, filled
 from rulescore.reporting.violations import ViolationTable, typed
 from rulescore.scoring.dirt import Change, Dirty, DirtyBy, PlaceChange, RuleChange
 
@@ -76,6 +76,10 @@ def dirt_table(by: str, places: Sequence[Dirty], total: int, most: int | None = 
 
 
 _NOUNS = {DirtyBy.ROW: "row", DirtyBy.CELL: "cell"}
+_WORDS = (
+    "refuted: cases of the rule that the data break, so violations; fixed: violations that are gone; new: violations that the same "
+    "rows did not have"
+)
 _ORDER = (Change.NEW, Change.WORSE, Change.BETTER, Change.FIXED, Change.SAME)
 
 
@@ -94,10 +98,13 @@ def rule_changes_listing(
         (Column("rate_after", "then", CellKind.RATE), lambda rule: rule.after.rate),
         (Column("fixed", "fixed", CellKind.COUNT), lambda rule: rule.fixed),
         (Column("new", "new", CellKind.COUNT), lambda rule: rule.new),
+        (Column("text", "text", CellKind.CODE, Audience.PEOPLE), lambda rule: rule.text),
     )
-    notes = [_told("rule", [rule.change for rule in rules])]
+    before, after = sum(rule.before.refuted for rule in rules), sum(rule.after.refuted for rule in rules)
+    notes = [_WORDS, _told("rule", [rule.change for rule in rules])]
     notes += [_told(_NOUNS[by], [place.change for place in changes]) for by, changes in places.items()]
-    return Listing("changes", "The data, then the data of `--against`", columns, rows, notes=tuple(notes))
+    lead = (f"The data have {counted(before, 'violation')} of these rules, the data of `--against` {after:,}.",)
+    return Listing("changes", "The data, then the data of `--against`", columns, rows, notes=tuple(notes), lead=lead)
 
 
 def _told(noun: str, changes: Sequence[Change]) -> str:

@@ -20,7 +20,8 @@ def counts_listing(verdicts: Verdicts) -> Listing:
     rows: list[tuple[Cell, ...]] = [
         (model, sum(counts.values()), *(counts[verdict] for verdict in present)) for model, counts in verdicts.counts.items()
     ]
-    return Listing("verdicts", "Rows by verdict", columns, tuple(rows), notes=tuple(_notes(verdicts)))
+    words = "; ".join(f"{verdict.value}: {_MEANINGS[verdict]}" for verdict in present)
+    return Listing("verdicts", "Rows by verdict", columns, tuple(rows), notes=(words, *_notes(verdicts)))
 
 
 def rows_listing(verdicts: Verdicts, limit: int) -> Listing:
@@ -40,7 +41,36 @@ def rows_listing(verdicts: Verdicts, limit: int) -> Listing:
             rows.append((*model, number, verdict.verdict.value, verdict.rule, verdict.because))
     more = len(verdicts) - len(rows)
     notes = [f"{counted(more, 'more row')}; `--output FILE` writes all, with your columns"] if more else []
-    return Listing("verdicts", "Verdicts", columns, tuple(rows), notes=tuple(notes), beside=(counts_listing(verdicts),))
+    return Listing(
+        "verdicts",
+        "Verdicts",
+        columns,
+        tuple(rows),
+        notes=tuple(notes),
+        beside=(counts_listing(verdicts),),
+        lead=tuple(_in_words(verdicts)),
+    )
+
+
+_MEANINGS = {
+    Verdict.CONTRADICTED: "it breaks a rule",
+    Verdict.ALREADY_KNOWN: "the facts have it",
+    Verdict.NOT_LINKED: "the facts do not have one of its names",
+    Verdict.SUPPORTED: "it meets a rule, and breaks none",
+    Verdict.NOT_JUDGED: "no rule says anything of it",
+    Verdict.UNREADABLE: "the row cannot be read",
+}
+
+
+def _in_words(verdicts: Verdicts) -> Iterator[str]:
+    """How many rows of each model are contradicted."""
+    for model, counts in verdicts.counts.items():
+        wrong, rows = counts[Verdict.CONTRADICTED], sum(counts.values())
+        if rows == 1:
+            yield f"The only row of {model} is {'' if wrong else 'not '}contradicted."
+            continue
+        how_many = f"{wrong:,} of the" if wrong else "None of the"
+        yield f"{how_many} {counted(rows, 'row')} of {model} {'are' if wrong > 1 else 'is'} contradicted."
 
 
 def _notes(verdicts: Verdicts) -> Iterator[str]:

@@ -320,7 +320,7 @@ class JsonRows:
     @cached_property
     def _paths(self) -> dict[str, str]:
         names = column_names((line.row for line in self._lines), self._types)
-        refuse_other_types(set(self._types).difference(names.values()), list(names), self._request.origin)
+        refuse_other_types((name for name in self._types if name not in names.values()), list(names), self._request.origin)
         return names
 
     def schema(self) -> pa.Schema:

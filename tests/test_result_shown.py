@@ -26,7 +26,7 @@ def test_a_result_is_one_line(result: rulescore.Result) -> None:
     many = rulescore.score(FACTS, {f"m{number}": {"wife": [("alice", "daniel")]} for number in range(50)}, RULES)
     assert "\n" not in repr(many)
     assert len(repr(many)) < 200
-    assert repr(rulescore.audit(FACTS, RULES)) == "<Result of 2 rules and 0 models>"
+    assert repr(rulescore.audit(FACTS, RULES)) == "<Result of 2 rules; the data break 1>"
 
 
 def test_a_notebook_shows_the_short_answer(result: rulescore.Result) -> None:

@@ -158,9 +158,12 @@ class Result(_Asked, Evaluation):
 
     def __repr__(self) -> str:
         models = self.model_results
+        if not models:
+            broken = sum(rule.dataset.refuted > 0 for rule in self.rule_results)
+            return f"<Result of {counted(len(self.rule_results), 'rule')}; the data break {f'{broken:,}' if broken else 'none'}>"
         scores = [f"{model.name} {_score(model)}" for model in models[:_MOST_MODELS]] + ["…"] * (len(models) > _MOST_MODELS)
         what = f"{counted(len(self.rule_results), 'rule')} and {counted(len(models), 'model')}"
-        return visible(f"<Result of {what}{': ' if scores else ''}{'; '.join(scores)}>")
+        return visible(f"<Result of {what}: {'; '.join(scores)}>")
 
     def _repr_html_(self) -> str:
         return short_html(self)

@@ -25,6 +25,7 @@ def test_what_it_says_to_type_next_works(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == set(FILES)
     commands = re.findall(r"^  rulescore (.*?)  ", found.stdout, flags=re.MULTILINE)
     assert len(commands) == 3
+    assert max(map(len, found.stdout.splitlines())) <= 80
     for command in commands:
         done = called(*command.split())
         assert (done.exit_code, "careless" in done.stdout or "mother_by_wife" in done.stdout) == (0, True), done.stderr
@@ -70,6 +71,7 @@ def test_a_project_of_tables_has_their_keys_and_foreign_keys_and_what_was_found(
         database.executemany("INSERT INTO invoice VALUES (?, ?, ?)", [(n, n % 21, 1.5 * n + 1) for n in range(42)])
     database.close()
     made = called("init", "--table", "shop.sqlite")
+    assert max(map(len, made.stdout.splitlines())) <= 80
     assert (made.exit_code, made.stdout.startswith("wrote found.rules, rulescore.toml")) == (0, True), made.stderr
     project = (tmp_path / "rulescore.toml").read_text(encoding="utf-8")
     assert '"invoice(customer) references customer(id)"' in project

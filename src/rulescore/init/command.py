@@ -105,7 +105,7 @@ careless = "careless.csv"
 _NEXT = (
     ("rulescore score", "how far both models respect the rules"),
     ("rulescore audit", "the rules over the facts alone"),
-    ("rulescore violations --model careless", "the predictions that break rules, with the facts against them"),
+    ("rulescore violations --model careless", "which predictions break rules, and why"),
 )
 
 
@@ -246,9 +246,9 @@ def _next_without_rules(project: str) -> _Commands:
 def _next_of_tables(project: str) -> _Commands:
     trust = _trust(project)
     return (
-        (f"rulescore audit{trust}", "how often the tables break each rule"),
-        (f"rulescore violations{trust} --dataset --by cell", "which cells are in violations"),
-        ("rulescore rules", "the rules, with the checks as rules"),
+        (f"rulescore audit{trust}", "how often rules are broken"),
+        (f"rulescore violations{trust} --dataset --by cell", "which cells break rules"),
+        ("rulescore rules", "the rules, and the checks"),
     )
 
 

@@ -25,6 +25,7 @@ from rulescore.accuracy.answers import (
     rank_measures,
     rank_of,
 )
+from rulescore.errors import ticked
 from rulescore.scoring.evaluation import ALL, BOTH, HEADS, TAILS, AccuracyMeasure, ModelAccuracy, Task
 from rulescore.setting.choices import Ties
 from rulescore.setting.model import HeldOut
@@ -343,7 +344,7 @@ def type_accuracy(model: str, queries: Sequence[TypedQuery], fitting: Fitting, h
     if not asked:
         reason = "of no relation that is asked for a domain or range is known"
     elif fitting.empty:
-        reason = f"nothing is known to be a {', '.join(f'`{name}`' for name in fitting.empty[:5])}"
+        reason = f"nothing is known to be a {ticked(fitting.empty[:5])}"
     return ModelAccuracy(model, Task.TYPES, None, len(queries), len(asked), fitting.basis, measures=measures, reason=reason)
 
 

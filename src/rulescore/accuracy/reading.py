@@ -28,7 +28,7 @@ from rulescore.accuracy.links import (
 )
 from rulescore.accuracy.metrics import value_accuracy
 from rulescore.arguments.truth import DOMAIN, RANGE, RELATION, truth_column
-from rulescore.errors import Diagnostic, InputError, Place, suggestion
+from rulescore.errors import Diagnostic, InputError, Place, suggestion, ticked
 from rulescore.readers.layout import key_columns, prediction_column
 from rulescore.readers.table_rows import fitted, value_type
 from rulescore.scoring.evaluation import ModelAccuracy, RightPredictions, Task
@@ -235,7 +235,7 @@ def _labels(table: KeyedTable, truth: TableTruth) -> Values:
     for column in table.key:
         if column not in names:
             close = suggestion(column, names)
-            notes = (f"the columns are {', '.join(f'`{name}`' for name in names)}",)
+            notes = (f"the columns are {ticked(names)}",)
             helps = (f"is it `{close}`?",) if close else ()
             message = f"there is no column `{column}`, the key of table `{table.name}`"
             raise InputError(Diagnostic("E320", message, Place(truth.rows.origin), notes=notes, helps=helps))

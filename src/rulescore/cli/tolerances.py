@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rulescore.errors import Diagnostic, Severity
+from rulescore.errors import Diagnostic, Severity, ticked
 
 if TYPE_CHECKING:
     # Loading this takes longer than `--help` may.
@@ -76,4 +76,4 @@ def problems_of(written: Sequence[WrittenTolerance], rows: Sequence[GridRow]) ->
 
 
 def _listed(written: Sequence[WrittenTolerance]) -> str:
-    return ", ".join(f"`{tolerance.text}`" for tolerance in written)
+    return ticked(tolerance.text for tolerance in written)

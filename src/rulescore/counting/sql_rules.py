@@ -11,7 +11,7 @@ from rulescore.counting.explain import ShapeExplanation
 from rulescore.counting.listing import Asked, Counts, ModelPrediction
 from rulescore.counting.run import named_in_errors
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, EngineError, InputError, suggestion
+from rulescore.errors import Diagnostic, EngineError, InputError, suggestion, ticked
 from rulescore.logic.formula import Relation, Schema
 from rulescore.scoring.violation import CountedBy, Violation
 from rulescore.setting.model import SqlRule
@@ -100,7 +100,7 @@ class SqlRules:
         ]
         if missing:
             message = f"the statement of rule `{rule.name}` does not return {' and '.join(missing)}"
-            notes = (f"it returns {', '.join(f'`{name}`' for name in schema.names)}",)
+            notes = (f"it returns {ticked(schema.names)}",)
             yield Diagnostic("E293", message, rule.place, notes=notes, helps=_RETURNED)
         for column in wrong:
             wanted = "the number of a prediction, or null" if column == "prediction" else "true, false or null"

@@ -12,7 +12,7 @@ from pathlib import Path
 from rulescore.datasets.catalogue import DATA_SETS
 from rulescore.datasets.download import Listener
 from rulescore.datasets.places import VARIABLE, data_set, fetched, file_in, find, not_here, own_folder
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, ticked
 
 __all__ = ["fetch", "file", "names", "path", "predictions_folder"]
 
@@ -72,7 +72,7 @@ def file(name: str, file_name: str) -> Path:
     """
     wanted, folder = data_set(name), path(name)
     if file_name not in [known.name for known in wanted.files]:
-        notes = (f"it has {', '.join(f'`{known.name}`' for known in wanted.files)}",)
+        notes = (f"it has {ticked(known.name for known in wanted.files)}",)
         raise InputError(Diagnostic("E751", f"data set `{name}` has no file `{file_name}`", notes=notes))
     located = file_in(folder, file_name)
     assert located is not None, "find has seen it"

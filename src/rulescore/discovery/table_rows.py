@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from rulescore.discovery.discovering import digest_of
 from rulescore.engines.base import Engine, connect
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, ticked
 from rulescore.loading.stored import read_natively
 from rulescore.loading.table_values import Inference
 from rulescore.loading.tables import LoadedTable, load_tables
@@ -127,6 +127,6 @@ def _no_key(setting: Setting) -> Diagnostic:
     if not setting.tables:
         helps = ("describe one: `[tables.sale]` with `path` and `key` in a project file, `tables={…}` in Python",)
         return Diagnostic("E335", "there is no table to find rules of", helps=helps)
-    names = ", ".join(f"`{table.name}`" for table in setting.tables)
+    names = ticked(table.name for table in setting.tables)
     helps = ('give `key`, the column that names its rows; in Python, `key="index"` takes the index of a pandas frame',)
     return Diagnostic("E335", f"no table has a key: {names}", helps=helps, notes=("rules speak of rows by their keys",))

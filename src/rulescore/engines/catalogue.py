@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.errors import Diagnostic, InputError, Place, ticked
 from rulescore.readers.columns import holds_floats
 from rulescore.readers.layout import column_problem, is_published, model_column, resolve
 from rulescore.setting.model import ColumnIn, FactTable
@@ -172,4 +172,4 @@ class SchemaCatalogue(Catalogue):
 
 def listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
-    return (", ".join(f"`{name}`" for name in names[:_MOST_LISTED]) or "none") + more
+    return (ticked(names[:_MOST_LISTED]) or "none") + more

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from rulescore.errors import Diagnostic, InputError, Place, Source, Span
+from rulescore.errors import Diagnostic, InputError, Place, Source, Span, ticked
 from rulescore.language.rule_formats import MisreadError, RuleFormat, TableName, ToolRules, mostly, read_lines, rule_of
 from rulescore.language.syntax import Comparison, Condition, Constant, Falsity, Head, Operator, Or, RowAtom, Rule, Variable
 
@@ -34,7 +34,7 @@ def the_table(source: Source, tables: Sequence[TableName], title: str) -> TableN
     keyed = [table for table in tables if table.key]
     if len(keyed) == 1:
         return keyed[0]
-    keyed_tables = "there is none with a key" if not keyed else f"there are {', '.join(f'`{table.name}`' for table in keyed)}"
+    keyed_tables = "there is none with a key" if not keyed else f"there are {ticked(table.name for table in keyed)}"
     helps = (
         "give the table: `--table NAME=PATH`, or with a key in the project file or `tables=`; `rules convert` has `--key`, too",
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow.compute as pc
 
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, InputError, Place, Severity, suggestion
+from rulescore.errors import Diagnostic, InputError, Place, Severity, suggestion, ticked
 from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Constant
 from rulescore.loading.stored import InPlace
@@ -264,13 +264,13 @@ def _columns_help(guess: Guess | None) -> tuple[str, ...]:
 
 def _read_as(row: Atom, guess: Guess | None) -> tuple[str, ...]:
     names = guess.names if isinstance(guess, OnePredicate) else ()
-    columns = (f"the columns are {', '.join(f'`{name}`' for name in names)}",) if names else ()
+    columns = (f"the columns are {ticked(names)}",) if names else ()
     return (f"the first row was read as `{print_atom(row)}`", *columns)
 
 
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
-    return ", ".join(f"`{name}`" for name in names[:_MOST_LISTED]) + more
+    return ticked(names[:_MOST_LISTED]) + more
 
 
 def _predicates(engine: Engine, reading: SourceReading) -> set[str]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from rulescore.engines.base import Engine
 from rulescore.engines.catalogue import Catalogue, TablePath, listed, refuse_unreadable
-from rulescore.errors import Diagnostic, InputError, Place, located, meant, place_of
+from rulescore.errors import Diagnostic, InputError, Place, located, meant, place_of, ticked
 from rulescore.language.syntax import Program, Test
 from rulescore.language.terms import write_value
 from rulescore.logic.tolerances import data_tolerance
@@ -336,7 +336,7 @@ class Offenders:
 
     def __str__(self) -> str:
         more = self.total - len(self.ids)
-        return ", ".join(f"`{id}`" for id in self.ids) + (f" and {more:,} more" if more else "")
+        return ticked(self.ids) + (f" and {more:,} more" if more else "")
 
 
 def counted(count: int, noun: str) -> str:

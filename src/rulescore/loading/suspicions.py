@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, Severity, place_of
+from rulescore.errors import Diagnostic, Severity, place_of, ticked
 from rulescore.language.declarations.refute import Refute
 from rulescore.language.printer import print_term
 from rulescore.language.syntax import Atom, Constant, Program, RowAtom, Rule
@@ -307,7 +307,7 @@ def _models(setting: Setting, loaded: Loaded) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 "W324",
                 f"model `{prediction.model}` is the union of {len(origins)} sources",
-                notes=(", ".join(f"`{origin}`" for origin in origins),),
+                notes=(ticked(origins),),
                 severity=Severity.WARNING,
             )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, located, meant
+from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, located, meant, ticked
 from rulescore.language.syntax import Attribute
 from rulescore.loading.stored import Offenders, StoredRows, catalogue_of, counted, offenders, stored_rows, stored_table
 from rulescore.loading.table_values import Columns, Inference, id_columns, lost
@@ -182,7 +182,7 @@ class TableLoader:
         full = table.table if table.table in known else f"main.{table.table}"
         if full not in known:
             shown = [name.removeprefix("main.") for name in known]
-            listed = ", ".join(f"`{name}`" for name in sorted(shown)[:20]) or "none"
+            listed = ticked(sorted(shown)[:20]) or "none"
             helps = meant(table.table, [*known, *shown])
             message = f"`{table.database}` has no table `{table.table}`"
             raise InputError(Diagnostic("E337", message, notes=(f"its tables are {listed}",), helps=helps))
@@ -340,7 +340,7 @@ class TableLoader:
             attribute = Attribute(table.hidden.column)
             attributes = sql.Attributes(rows.shape, rows.fields)
             value, kind = attributes.column(attribute), _known(attributes.type(attribute))
-            wanted = ", ".join(f"`{value}`" for value in table.hidden.values)
+            wanted = ticked(table.hidden.values)
             known = offenders(self._engine, sql.values_of(rows.table, value), [kind])
             notes = (f"it has the values {known}",) if known else ("it has no values",)
             message = f"no row of table `{table.name}` is hidden: `{table.hidden.column}` is nowhere {wanted}"

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, InputError, Place, suggestion
+from rulescore.errors import Diagnostic, InputError, Place, suggestion, ticked
 from rulescore.language.syntax import Program
 from rulescore.loading.stored import StoredRows, counted, offenders, shown_value
 from rulescore.logic.places import ColumnPlace, EquatedPlaces
@@ -102,7 +102,7 @@ def _key_names(schema: pa.Schema, table: KeyedTable, rows: Given, *, listed: boo
 
 def _columns_problem(rows: Given, schema: pa.Schema, column: str, note: str) -> InputError:
     times = schema.names.count(column)
-    listed = ", ".join(f"`{name}`" for name in schema.names)
+    listed = ticked(schema.names)
     close = suggestion(column, schema.names)
     return InputError(
         Diagnostic(

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, EngineError, InputError, Place
+from rulescore.errors import Diagnostic, EngineError, InputError, Place, ticked
 from rulescore.language.syntax import Attribute
 from rulescore.loading.stored import Offenders, counted, offenders, stored_rows
 from rulescore.loading.table_rows import TableLoader, TableRows
@@ -154,7 +154,7 @@ def _named_in_errors(rows: TableRows) -> Iterator[None]:
     try:
         yield
     except EngineError as error:
-        shown = ", ".join(f"`{name}`" for name in rows.need.kept if name in rows.shape.derived)
+        shown = ticked(name for name in rows.need.kept if name in rows.shape.derived)
         if not shown:
             raise
         raise EngineError(f"{error}\nwhile computing {shown} of table `{rows.shape.table.name}`") from error
@@ -299,7 +299,7 @@ class _Stage:
         yield columns
 
     def _not_whole(self, derived: list[str]) -> Diagnostic:
-        shown = ", ".join(f"`{attribute}`" for attribute in derived)
+        shown = ticked(derived)
         message = f"`{self.table.target}` of table `{self.table.name}` is an integer, and some predictions of it are not"
         beside = "" if self._inexact is None else f" beside the integer {self._inexact}, which no float equals"
         notes = (f"{shown} cannot be computed from them{beside}",)

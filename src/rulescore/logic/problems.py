@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rulescore.errors import Diagnostic, Severity, Span, did_you_mean, place_of
+from rulescore.errors import Diagnostic, Severity, Span, did_you_mean, place_of, ticked
 from rulescore.language.cursor import DEEPEST
 from rulescore.language.printer import print_term
 from rulescore.language.syntax import Atom, Condition, Constant, Expression, Membership, RowAtom, Test, Variable
@@ -105,11 +105,11 @@ class Report:
             self.report("E120", message, span, "write the arguments in their order, without names")
             return
         tables = [relation.name for relation in self.schema.relations.values() if relation.is_table]
-        known = f"the tables are {', '.join(f'`{table}`' for table in tables)}" if tables else "no table with a key is given"
+        known = f"the tables are {ticked(tables)}" if tables else "no table with a key is given"
         self.report("E205", f"there is no table `{atom.table}`", span, did_you_mean(atom.table, tables) or known)
 
     def unknown_attribute(self, atom: Atom | RowAtom, relation: Relation, attribute: str) -> None:
-        known = f"its attributes are {', '.join(f'`{attribute}`' for attribute in relation.attributes)}"
+        known = f"its attributes are {ticked(relation.attributes)}"
         message = f"table `{relation.name}` has no attribute `{attribute}`"
         named = rf"(?<!\w){re.escape(attribute)}(?=[`\"]?\s*:)" if isinstance(atom, RowAtom) else re.escape(atom.predicate)
         self.report("E205", message, _part_of(atom.span, named), did_you_mean(attribute, relation.attributes) or known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rulescore.errors import Diagnostic, Severity
+from rulescore.errors import Diagnostic, Severity, ticked
 from rulescore.language.declarations.closed import Closed
 from rulescore.language.declarations.functional import Functional
 from rulescore.language.declarations.pca import PartiallyComplete
@@ -290,4 +290,4 @@ def _head_predicates(rule: Rule) -> Iterator[str]:
 def _first(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
     more = f", and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(f"`{name}`" for name in names[:_MOST_NAMES]) + more
+    return ticked(names[:_MOST_NAMES]) + more

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, Span, meant
+from rulescore.errors import Diagnostic, Span, meant, ticked
 from rulescore.language.syntax import Attribute, Comparison, Condition, Expression, Membership, Test, Variable
 from rulescore.language.trees import conditions_in, nodes_in
 from rulescore.logic.tolerances import as_comparison
@@ -357,6 +357,6 @@ def named_type(kind: ValueType | None) -> str:
 
 
 def _listed(known: Collection[str]) -> tuple[str, ...]:
-    shown = ", ".join(f"`{name}`" for name in sorted(known)[:20])
+    shown = ticked(sorted(known)[:20])
     more = f" and {len(known) - 20} more" if len(known) > 20 else ""
     return (f"there are {shown}{more}",)

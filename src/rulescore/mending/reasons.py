@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, ticked
 from rulescore.language.terms import write_value
 from rulescore.mending.table import CandidateTable, Fact
 from rulescore.values import value_of
@@ -53,7 +53,7 @@ def reasons_named(reasons: Collection[str]) -> tuple[Reason, ...]:
     """
     wrong = [reason for reason in reasons if reason not in set(AGAINST)]
     if wrong or not reasons:
-        notes = (f"reasons are {', '.join(f'`{reason}`' for reason in AGAINST)}",)
+        notes = (f"reasons are {ticked(AGAINST)}",)
         what = f"`{wrong[0]}` is no reason to move a candidate" if wrong else "no reason is given to move a candidate"
         raise InputError(Diagnostic("E402", what, notes=notes))
     return tuple(Reason(reason) for reason in AGAINST if reason in set(reasons))

@@ -14,7 +14,7 @@ import altair as alt
 import pyarrow as pa
 
 from rulescore.comparison.comparing import ComparedResults, compared_models
-from rulescore.errors import Diagnostic, InputError, meant
+from rulescore.errors import Diagnostic, InputError, meant, ticked
 from rulescore.errors.texts import visible
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.labels import Labels, predicates_in, rule_title
@@ -36,14 +36,14 @@ def published_rows(table: Any, columns: Sequence[str]) -> list[dict[str, Any]]:
     """The rows of a table that have a value. NaN counts as missing, as in a frame of pandas."""
     if table is None:
         return []
-    needed = ", ".join(f"`{name}`" for name in columns)
+    needed = ticked(columns)
     if not isinstance(table, pa.Table):
         helps = (f"give an Arrow table with the columns {needed}",)
         raise InputError(
             Diagnostic("E791", f"`published` is not an Arrow table, but of type `{type(table).__name__}`", helps=helps)
         )
     if missing := [name for name in columns if name not in table.column_names]:
-        message = f"`published` has no column {', '.join(f'`{name}`' for name in missing)}"
+        message = f"`published` has no column {ticked(missing)}"
         raise InputError(Diagnostic("E791", message, notes=(f"its columns are to be {needed}",)))
     numbers = {"at", "value"}
     try:

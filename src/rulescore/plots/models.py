@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from rulescore.errors import Diagnostic, InputError, meant
+from rulescore.errors import Diagnostic, InputError, meant, ticked
 from rulescore.plots.look import (
     BESIDE,
     COLOURS,
@@ -150,7 +150,7 @@ def tradeoff_chart(evaluation: Evaluation, published: Any = None, metric: str | 
 
 
 def _unknown(metric: str, known: list[str]) -> Diagnostic:
-    notes = (f"measured were {', '.join(f'`{name}`' for name in known)}",)
+    notes = (f"measured were {ticked(known)}",)
     helps = meant(metric, known)
     return Diagnostic("E791", f"no metric `{metric}` was measured", notes=notes, helps=helps)
 

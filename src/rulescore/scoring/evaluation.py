@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, MissingExtraError, RulescoreError, meant
+from rulescore.errors import Diagnostic, InputError, MissingExtraError, RulescoreError, meant, ticked
 from rulescore.scoring.labels import Labels
 from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult, Run
 
@@ -235,7 +235,7 @@ class Evaluation:
 
 
 def _unknown_table(which: str) -> Diagnostic:
-    known = ", ".join(f"`{name}`" for name in Which)
+    known = ticked(Which)
     return Diagnostic(
         "E502",
         f"no table is named `{which}`",

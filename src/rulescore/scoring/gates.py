@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from rulescore.errors import Diagnostic, InputError, Place, Source, Span, meant, place_of
+from rulescore.errors import Diagnostic, InputError, Place, Source, Span, meant, place_of, ticked
 from rulescore.setting.choices import GateSeverity
 from rulescore.setting.model import GateText
 
@@ -212,13 +212,13 @@ def _unknown_rule(gate: Gate, rules: Collection[str]) -> Iterator[Diagnostic]:
 def _unknown_models(gate: Gate, models: Collection[str]) -> Iterator[Diagnostic]:
     for model in gate.models or ():
         if model not in models:
-            notes = (f"the models: {', '.join(f'`{name}`' for name in models) or 'there are none'}",)
+            notes = (f"the models: {ticked(models) or 'there are none'}",)
             yield Diagnostic("E261", f"no model is named `{model}`", gate.place, notes=notes, helps=meant(model, models))
 
 
-_MEASURES = f"{', '.join(f'`{quantity}`' for quantity in Quantity)}, and `rule(NAME).score`"
+_MEASURES = f"{ticked(Quantity)}, and `rule(NAME).score`"
 _RULE_MEASURES = ", ".join(f"`.{quantity}`" for quantity in RuleQuantity)
-_OPERATORS = ", ".join(f"`{operator}`" for operator in GateOperator)
+_OPERATORS = ticked(GateOperator)
 _SPELLINGS = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<="}
 COUNTED = {
     Quantity.VIOLATING,

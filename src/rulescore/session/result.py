@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rulescore.comparison.comparing import compare
 from rulescore.comparison.listings import ModelComparison
-from rulescore.errors import Diagnostic, InputError, RulescoreWarning
+from rulescore.errors import Diagnostic, InputError, RulescoreWarning, ticked
 from rulescore.errors.texts import visible
 from rulescore.language.parser import parse_atom
 from rulescore.language.syntax import Atom, Constant
@@ -572,7 +572,7 @@ def _refuse_none(limit: int | None, sample: int | None) -> None:
 
 def _counted_by(by: str) -> CountedBy:
     if by not in set(CountedBy):
-        known = ", ".join(f"`{kind}`" for kind in CountedBy)
+        known = ticked(CountedBy)
         raise InputError(Diagnostic("E402", f"violations are not counted by `{by}`", notes=(f"they are counted by {known}",)))
     return CountedBy(by)
 

@@ -16,7 +16,7 @@ from rulescore.counting.listing_formulas import FormulaListing
 from rulescore.counting.listing_horn import HornListing, alike
 from rulescore.counting.listing_rows import cells_of_violations
 from rulescore.engines.base import purpose
-from rulescore.errors import Diagnostic, InputError, meant
+from rulescore.errors import Diagnostic, InputError, meant, ticked
 from rulescore.language.printer import print_atom, print_condition
 from rulescore.language.syntax import Atom, Constant, Falsity, Head, Refuting
 from rulescore.logic.normal import normal_rule
@@ -168,7 +168,7 @@ class Violating(Opened):
         models = tuple(self.data.loaded.models[maker] for maker in makers)
         if model is not None and model not in models:
             self._model_number(model)
-            helps = (f"it is predicted by {', '.join(f'`{model}`' for model in models)}",)
+            helps = (f"it is predicted by {ticked(models)}",)
             raise InputError(Diagnostic("E262", f"`{model}` does not predict it", helps=helps))
         self.counted.contribute()
         rows = self.engine.query(contributions_of(number)).to_pylist()
@@ -353,6 +353,6 @@ def _no_prediction(atom: Atom) -> Diagnostic:
 
 def _number_of(what: str, name: str, known: Sequence[str]) -> int:
     if name not in known:
-        helps = meant(name, known) or (f"there are {', '.join(f'`{k}`' for k in known[:10])}",)
+        helps = meant(name, known) or (f"there are {ticked(known[:10])}",)
         raise InputError(Diagnostic("E261", f"there is no {what} `{name}`", helps=helps))
     return known.index(name)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, ticked
 from rulescore.language.terms import write_value
 from rulescore.reporting.files import write_files
 from rulescore.reporting.listing import counted, render_table_csv
@@ -104,7 +104,7 @@ class Verdicts:
 def require_ending(path: Path) -> None:
     """Raises InputError for a file that we would not know how to write."""
     if path.suffix not in ENDINGS:
-        helps = (f"end its name with {', '.join(f'`{ending}`' for ending in ENDINGS)}",)
+        helps = (f"end its name with {ticked(ENDINGS)}",)
         raise InputError(Diagnostic("E602", f"`{path}` has no ending that names a format for verdicts", helps=helps))
 
 

@@ -21,8 +21,7 @@ from rulescore.logic.plan import Judge
 from rulescore.session.session import Session
 from rulescore.spark.session import OWN, java_home
 from rulescore.sql import facts as loading
-from rulescore.sql import results
-from rulescore.sql import words as names
+from rulescore.sql import names, results
 from rulescore.sql.horn import triangles
 
 _TABLES = {

@@ -92,7 +92,7 @@ def test_it_is_said_aloud_unless_the_format_is_given(tmp_path) -> None:
     assert result.model_results[0].predictions.kept == 3
     said = rulescore.score(facts, {"anyburl": rulescore.FactFile(path, format="anyburl")}, rules)
     assert said.warnings == ()
-    assert said.models.equals(result.models)
+    assert said.models == result.models
 
 
 @pytest.mark.parametrize(

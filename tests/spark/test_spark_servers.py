@@ -63,7 +63,7 @@ def test_a_connect_session_of_the_caller_s_is_an_engine_and_is_left_as_it_was(se
     session.conf.set("spark.sql.caseSensitive", "false")
     session.sql("CREATE TEMPORARY VIEW mine AS SELECT 1 AS one")
     frame, before = session.createDataFrame(rows(FACTS)), state(session)
-    assert rulescore.audit(frame, RULES, engine=session).rules.equals(rulescore.audit(FACTS, RULES).rules)
+    assert rulescore.audit(frame, RULES, engine=session).rules == rulescore.audit(FACTS, RULES).rules
     assert state(session) == before
     assert "mine" in before[1]
 

@@ -20,9 +20,10 @@ from rulescore.engines.base import Engine
 from rulescore.logic.plan import Judge
 from rulescore.session.session import Session
 from rulescore.spark.session import OWN, java_home
-from rulescore.sql import facts as loading
 from rulescore.sql import names, results
 from rulescore.sql.horn import triangles
+from rulescore.sql.horn.listing import row_counts
+from rulescore.sql.query import row, select
 
 _TABLES = {
     "facts, both ways round": names.fact_table(2),
@@ -101,7 +102,7 @@ def _numbers(counts: Any) -> list[int]:
 
 
 def _rows(engine: Engine, table: str) -> int:
-    found: int = engine.query(loading.row_count(table))["n"][0].as_py()
+    found: int = engine.query(row_counts(select("*").from_(row(table, "r")), by_model=False))["n"][0].as_py()
     return found
 
 

@@ -34,9 +34,6 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "2g",
-    # The driver plans each statement once: compiling that well takes longer than it saves. Java would keep 48 MiB of code then,
-    # which a few hundred jobs fill, and interpret the rest.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
     "spark.executor.cores": "1",
     "spark.executor.memory": EXECUTOR_MEMORY,
     "spark.sql.shuffle.partitions": "32",

@@ -114,6 +114,9 @@ _SETTINGS = {
 # join belongs to one entity, its output grows with the square of the input: some thousand rows give many millions.
 OWN = {
     "spark.app.name": "rulescore",
+    # The driver plans every statement once, so compiling that well takes longer than it saves. Java would keep 48 MiB of code then,
+    # which a few hundred jobs fill, and interpret the rest (0022).
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # Nobody reads the plans, and logging them takes as long as making them.

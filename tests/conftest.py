@@ -40,12 +40,15 @@ def pytest_sessionstart() -> None:
     remove_abandoned()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that ask for a server are marked as such."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Tests that ask for a server are marked as such. Groups come first: each keeps one process busy, some for minutes, and the
+    tests behind them fill the time of the others."""
     for item in items:
         if {"postgres", "spark"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("server")
+    yield
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
 @pytest.fixture(autouse=True)

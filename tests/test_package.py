@@ -47,6 +47,13 @@ def test_the_version_is_one_version() -> None:
     assert f"## [{rulescore.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.xdist_group("groups")
+def test_the_tests_of_a_group_run_in_one_process(request: pytest.FixtureRequest) -> None:
+    """pytest-xdist puts the group behind the name of a test; a pytest that it does not know ignores it."""
+    in_groups = request.config.getoption("loadgroup", default=False)
+    assert request.node.nodeid.endswith("@groups") == in_groups
+
+
 def test_importing_the_package_loads_no_library() -> None:
     """A program that imports `rulescore` pays for it when it uses it."""
     libraries = {"altair", "click", "duckdb", "numpy", "pandas", "polars", "pyarrow", "rich", "sqlglot", "torch"}

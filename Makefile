@@ -32,14 +32,14 @@ test: $(VENV)/installed-test $(VENV)/installed-docs
 	$(RUN)/ruff format --check .
 	$(RUN)/mypy
 	$(RUN)/lint-imports
-	$(RUN)/pytest -n 2 --dist loadgroup --durations 30
+	$(RUN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder --durations 30
 
 # What hangs on the core, and what shows the whole: `make test` has them, `make test-core` leaves them out.
 EXTRAS := comparison datasets demo discovery docs examples formats init integrations mending ontologies plots postgres published repairs report reproduction spark verdicts
 
 # The core on DuckDB, in three minutes: no server, nothing slow, fewer generated settings.
 test-core: $(VENV)/installed-test
-	RULESCORE_HYPOTHESIS=$${RULESCORE_HYPOTHESIS:-core} $(RUN)/pytest -n 2 --dist loadgroup --durations 10 -m 'not server and not slow' $(EXTRAS:%=--ignore=tests/%)
+	RULESCORE_HYPOTHESIS=$${RULESCORE_HYPOTHESIS:-core} $(RUN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder --durations 10 -m 'not server and not slow' $(EXTRAS:%=--ignore=tests/%)
 
 bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/whole.py

@@ -42,13 +42,17 @@ def pytest_sessionstart() -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Tests that ask for a server are marked as such. Groups come first: each keeps one process busy, some for minutes, and the
-    tests behind them fill the time of the others."""
+    """Tests that ask for a server are marked as such. A file is a group, so one process makes what its tests share. Groups of several
+    files come first: some take minutes, in which other processes run the files behind them."""
     for item in items:
         if {"postgres", "spark"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("server")
+    files = [item for item in items if item.get_closest_marker("xdist_group") is None]
+    for item in files:
+        item.add_marker(pytest.mark.xdist_group(item.location[0]))
     yield
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    ungrouped = set(files)
+    items.sort(key=lambda item: item in ungrouped)
 
 
 @pytest.fixture(autouse=True)

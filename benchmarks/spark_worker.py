@@ -82,7 +82,7 @@ def _score(options: dict[str, Any], graph: Path, name: str, contributions: Path 
         session = Session(setting)
     with session:
         with step("preparing"):
-            engine = session.engine
+            engine = session.counted.counter.engine
         with step("counting"):
             evaluation = session.evaluate(contributions=False)
         if contributions is not None:

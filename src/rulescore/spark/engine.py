@@ -25,6 +25,7 @@ from rulescore.engines.memory import MEBIBYTE, SpillFolder, amount
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.setting.options import EngineOptions
+from rulescore.spark.cuts import UNKNOWN, Sizes, cuts
 from rulescore.spark.dialect import PLACE, SPARK, Numbering, numbered, numbering, task, unordered
 from rulescore.spark.session import SparkConnection, is_remote, open_session, quiet, refuse_options
 from rulescore.spark.steps import taken_apart
@@ -33,6 +34,7 @@ from rulescore.sql.names import PREFIX
 from rulescore.sql.names import name as reserved
 from rulescore.sql.query import Statement, tables_read, tree
 from rulescore.sql.stored import StoredType
+from rulescore.sql.words import identifier
 
 
 class SparkCatalogue(Catalogue):
@@ -97,8 +99,8 @@ _FEW_BYTES = 16 * MEBIBYTE
 
 _PIECES = ("shuffle.partitions", "adaptive.advisoryPartitionSizeInBytes")
 
-# For tables whose size we do not know.
-_UNKNOWN = 1 << 62
+# Spark estimates rows by the width of their columns, so a table may seem larger than its file.
+_LARGE_PART = 2
 
 # Spark refuses values above its own default.
 _PLAN_LENGTH, _LONGEST_PLAN = "spark.sql.maxPlanStringLength", 2**31 - 16
@@ -130,7 +132,7 @@ class SparkEngine(Engine):
         self._own_folder: SpillFolder | None = None
         # The bytes of tables that we know.
         self._sizes: dict[str, int] = {}
-        self._fresh_size = _UNKNOWN
+        self._fresh_size = UNKNOWN
         self._files = 0
         self._sources = 0
         self._rows_given = 0
@@ -154,6 +156,7 @@ class SparkEngine(Engine):
         self._session = self._opened.session
         self._few_rows = self._opened.is_local
         self._few_bytes = self._worker.do(self._most_few_bytes)
+        self._large = self._worker.do(self._least_large)
 
     def _load(self, name: str, rows: pa.Table) -> None:
         self._do(lambda: self._drop([name]))
@@ -297,12 +300,14 @@ class SparkEngine(Engine):
 
     def _numbered(self, numbering: Numbering) -> Any:
         """Sorts rows over all tasks, and numbers them by their place in their task and the number of rows in the tasks before."""
-        self._opened.prepare(self._reads_few(numbering.rows))
-        rows = self._session.sql(self.text(numbering.rows))
-        if numbering.keys:
-            rows = rows.repartitionByRange(*numbering.keys).sortWithinPartitions(*numbering.keys).drop(*numbering.keys)
+
+        def in_order(rows: Any) -> Any:
+            if numbering.keys:
+                rows = rows.repartitionByRange(*numbering.keys).sortWithinPartitions(*numbering.keys).drop(*numbering.keys)
+            return self._kept(rows.selectExpr("*", f"monotonically_increasing_id() AS {PLACE}"))
+
         # We write functions as text, because as objects they belong either to classic sessions or to Connect.
-        placed = self._kept(rows.selectExpr("*", f"monotonically_increasing_id() AS {PLACE}"))
+        placed = self._attempt(numbering.rows, in_order)
         sizes = dict(placed.selectExpr(f"{self.text(task())} AS task").groupBy("task").count().collect())
         return placed.selectExpr(*(self.text(statement) for statement in numbered(numbering, numbers_before(sizes))))
 
@@ -316,11 +321,19 @@ class SparkEngine(Engine):
         return self._computed(statement, finish, with_overflow_checks=True)
 
     def _computed(self, statement: Statement, finish: Callable[[Any], _Result], *, with_overflow_checks: bool = False) -> _Result:
-        """Computes the steps that are read more than once, then the rest."""
+        """Computes the steps that are read more than once and the rows that meet large tables, then the rest."""
         self._steps += 1
         steps, rest = taken_apart(tree(statement), self._steps)
+        met: list[str] = []
 
         def frame(query: exp.Expr) -> Any:
+            for rows, table in cuts(query, Sizes(self._sizes, self._large)):
+                met.append(f"{PREFIX}before_{self._steps}_{len(met)}")
+                table.set("this", identifier(met[-1]))
+                self._add(met[-1], self._kept(plain(rows)))
+            return plain(query)
+
+        def plain(query: exp.Expr) -> Any:
             self._opened.prepare(self._reads_few(query))
             return self._session.sql(text(query, SPARK, with_overflow_checks=with_overflow_checks))
 
@@ -329,7 +342,7 @@ class SparkEngine(Engine):
                 self._add(name, self._kept(frame(query)))
             return finish(frame(rest))
         finally:
-            self._drop(list(steps))
+            self._drop([*steps, *met])
 
     def _kept(self, frame: Any) -> Any:
         """The rows of a frame, computed once and kept by the executors."""
@@ -341,7 +354,7 @@ class SparkEngine(Engine):
             # Connect releases the rows with the frame; classic sessions only when the driver's Java collects garbage.
             if not is_remote(self._session):
                 self._fresh.append(lambda: kept._jdf.queryExecution().logical().rdd().unpersist(False))
-            self._fresh_size = _UNKNOWN
+            self._fresh_size = UNKNOWN
             return kept
         self._files += 1
         path = f"{self._folder}/{self._files}"
@@ -358,18 +371,22 @@ class SparkEngine(Engine):
         self._releases.setdefault(name, []).extend(self._fresh)
         self._fresh.clear()
         self._sizes[name] = self._sizes.get(name, 0) + self._fresh_size
-        self._fresh_size = _UNKNOWN
+        self._fresh_size = UNKNOWN
         reduce(lambda left, right: left.unionByName(right), parts).createOrReplaceTempView(name)
 
     def _reads_few(self, query: exp.Expr) -> bool:
         """Returns whether a query reads few rows, by the true sizes of its tables, or all tables together have few."""
         tables = tables_read(query) - {step.alias for step in query.find_all(exp.CTE)}
-        return self._few_rows or sum(self._sizes.get(name, _UNKNOWN) for name in tables) <= self._few_bytes
+        return self._few_rows or sum(self._sizes.get(name, UNKNOWN) for name in tables) <= self._few_bytes
 
     def _most_few_bytes(self) -> int:
         """Returns how many bytes are few: what adaptive execution would not divide."""
         partitions, piece = (amount(self._session.conf.get(f"spark.sql.{name}")) for name in _PIECES)
         return min(_FEW_BYTES, (partitions or 0) * (piece or 0))
+
+    def _least_large(self) -> int:
+        """Returns from how many bytes on Spark might not send a table to every executor."""
+        return (amount(self._session.conf.get("spark.sql.autoBroadcastJoinThreshold")) or UNKNOWN) // _LARGE_PART
 
     def _drop(self, names: Sequence[str]) -> None:
         for name in names:

@@ -18,7 +18,7 @@ def taken_apart(statement: exp.Expr, number: int) -> tuple[dict[str, exp.Expr], 
     """Steps to compute first, each as a table of this name, in order, and the rest of the statement, which reads these tables. They
     are the steps that were to be computed once and are read more than once. `number` tells the tables of statements apart."""
     if statement.find(exp.With) is None:
-        return {}, statement
+        return {}, statement.copy()
     rest = statement.copy()
     once = [bool(step.args.get("materialized")) for step in rest.find_all(exp.CTE)]
     rest = tell_steps_apart(rest)
@@ -42,7 +42,7 @@ def taken_apart(statement: exp.Expr, number: int) -> tuple[dict[str, exp.Expr], 
         for table in nodes(part):
             if isinstance(table, exp.Table) and table.name in tables:
                 table.set("this", identifier(tables[table.name]))
-    return {tables[name]: _with(steps[name].this, inline) for name in tables}, _with(rest, inline)
+    return {tables[name]: with_steps(steps[name].this, inline) for name in tables}, with_steps(rest, inline)
 
 
 def _read(part: exp.Expr, steps: Mapping[str, exp.CTE]) -> Counter[str]:
@@ -51,7 +51,7 @@ def _read(part: exp.Expr, steps: Mapping[str, exp.CTE]) -> Counter[str]:
     return Counter(node.name for node in nodes(body) if isinstance(node, exp.Table) and node.name in steps)
 
 
-def _with(query: exp.Expr, inline: Mapping[str, exp.CTE]) -> exp.Expr:
+def with_steps(query: exp.Expr, inline: Mapping[str, exp.CTE]) -> exp.Expr:
     """A query with the steps that it reads, and those that these read."""
     needed: list[str] = []
     waiting = [*_read(query, inline)]

@@ -42,8 +42,8 @@ def pytest_sessionstart() -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Tests that ask for a server are marked as such. A file is a group, so one process makes what its tests share. Groups of several
-    files come first: some take minutes, in which other processes run the files behind them."""
+    """Tests that ask for a server are marked as such. A file is a group, so one process makes what its tests share. Groups of
+    several files come first: some take minutes, in which other processes run the files behind them."""
     for item in items:
         if {"postgres", "spark"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("server")

@@ -111,6 +111,26 @@ def test_people_see_the_worst_first_with_the_rules(run: Run, arguments: tuple[st
     assert f"{2 * number - 1} more rows are not shown" in result.stdout
 
 
+def test_a_rule_in_sql_names_no_rows(run: Run, family: Path) -> None:
+    (family / "sale.csv").write_text("id,price\n1,5\n2,-5\n", encoding="utf-8")
+    statement = "SELECT NULL AS prediction, false AS confirmed, price < 0 AS refuted FROM observed_sale"
+    (family / "project.toml").write_text(
+        f"""
+[tables.sale]
+path = "sale.csv"
+key = "id"
+types = {{ price = "float" }}
+
+[[sql_rules]]
+name = "positive"
+statement = "{statement}"
+""",
+        encoding="utf-8",
+    )
+    result = run("violations", "project.toml", "--trust", "--dataset", "--by", "row")
+    assert "1 violation, which name 0 rows\na rule in SQL says of no row that it breaks the rule" in result.stdout
+
+
 def test_a_key_of_several_columns_and_facts_beside_the_table(run: Run, family: Path) -> None:
     (family / "line.csv").write_text("order,number,price\n1,1,5\n1,2,-5\n", encoding="utf-8")
     (family / "line.rules").write_text("P > 0 <- line(price: P).\nfalse <- mother(X, Y), father(X, Y).\n", encoding="utf-8")

@@ -40,6 +40,8 @@ def dirt_listing(by: str, places: Sequence[Dirty], total: int, most: int | None)
     notes = [f"{counted(total, 'violation')}, which name {whats}"]
     if by == DirtyBy.ROWS:
         notes.append("each set of rows is listed once, but each order of its rows is a violation")
+    if total and not places:
+        notes.append("a rule in SQL says of no row that it breaks the rule; without `--by`, you see what its statement found")
     if len(shown) < len(places):
         notes.append(f"{len(places) - len(shown):,} more rows are not shown; `--limit N` shows more")
     return Listing("violations", _TITLES[DirtyBy(by)], columns, rows, notes=tuple(notes))

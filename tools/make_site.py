@@ -127,16 +127,21 @@ def broken_links() -> Iterator[str]:
                 yield f"{path.relative_to(SITE)}: {address}"
 
 
-def main() -> None:
-    """Make the site, or say which links are broken."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--generator", choices=GENERATORS, default=GENERATORS[0])
-    generator = parser.parse_args().generator
-    stage()
+def build(generator: str) -> None:
+    """Make build/site of build/docs, or say which links are broken."""
     generate(generator)
     forward()
     if broken := sorted(set(broken_links())):
         sys.exit("these links lead nowhere:\n" + "\n".join(broken))
+
+
+def main() -> None:
+    """Make the site."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--generator", choices=GENERATORS, default=GENERATORS[0])
+    generator = parser.parse_args().generator
+    stage()
+    build(generator)
     print(f"open {SITE / 'index.html'}")
 
 

@@ -52,6 +52,20 @@ def test_models_by_name(run: Run) -> None:
     assert (unknown.exit_code, "did you mean `good`" in unknown.stderr) == (2, True)
 
 
+def test_against_one_model(run: Run) -> None:
+    saved(run, "out")
+    against = run("compare", "out", "--against", "bad", "--format", "csv")
+    assert [(row["first"], row["second"]) for row in rows(against)] == [("bad", "good")] * 3
+    assert "Rules that separate bad and good most" in run("compare", "out", "--against", "bad").stdout
+    assert run("compare", "out", "out", "--against", "bad").exit_code == 2
+
+
+def test_a_project_file_is_no_saved_result(run: Run) -> None:
+    result = run("compare", "family.toml")
+    assert (result.exit_code, "E504" in result.stderr) == (2, True)
+    assert "rulescore score family.toml --output FOLDER" in " ".join(result.stderr.split())
+
+
 def test_one_model_alone(run: Run) -> None:
     saved(run, "out")
     result = run("compare", "bad", "--result", "out")

@@ -302,6 +302,21 @@ def test_what_cannot_be_compared_is_refused() -> None:
         compare(result, draws=10)
     with pytest.raises(InputError, match="E507"):
         compare(replace(result, model_results=()))
+    with pytest.raises(InputError, match="E507"):
+        compare(result, result, against="a")
+    with pytest.raises(InputError, match="E261"):
+        compare(result, against="c")
+
+
+def test_all_models_are_compared_with_one() -> None:
+    result = two()
+    turned, straight = compare(result, against="b"), compare(result)
+    assert turned.models == straight.models
+    for table in ("differences", "rule_differences"):
+        rows, others = (getattr(comparison, table).to_pylist() for comparison in (turned, straight))
+        assert {(row["first"], row["second"]) for row in rows} == {("b", "a")}
+        assert sorted(row["difference"] for row in rows) == sorted(-row["difference"] for row in others)
+    assert compare(result, models=["a"], against="b").differences == turned.differences
 
 
 def test_one_model_has_intervals_and_no_difference() -> None:

@@ -53,6 +53,31 @@ def test_a_comparison_is_one_line() -> None:
     assert all("\n" not in repr(one) for one in ALL)
 
 
+def many(count: int, name: str = "m") -> dict[str, float]:
+    return {f"{name}{number}": number / 10 for number in range(count)}
+
+
+def test_of_more_than_five_models_people_see_each_with_the_first() -> None:
+    five, six = (ModelComparison.of(compare(result(**many(count)))) for count in (5, 6))
+    assert [five.to_text().count(f"Rules that separate m{number}") for number in range(4)] == [4, 3, 2, 1]
+    assert "`--against NAME`" not in five.to_text()
+    text = " ".join(six.to_text().split())
+    (_, differences) = comparison_listings(six)
+    assert [row[:2] for row in differences.rows] == [("m0", f"m{number}") for number in range(1, 6) for _ in range(3)]
+    assert "all are compared with m0: choose another with `--against NAME`" in text
+    assert "rules and changes are shown of at most 5 models: choose them with `--model NAME`" in text
+    assert (len(six.differences), len(six.rule_differences)) == (15 * 3, 15 * 2)
+
+
+@pytest.mark.parametrize("count", [5, 6])
+@pytest.mark.parametrize("others", [None, "m", "other"])
+def test_what_people_see_does_not_need_the_rest(count: int, others: str | None) -> None:
+    second = None if others is None else result(**many(count, others))
+    brief, full = (compare(result(**many(count)), second, brief=brief) for brief in (True, False))
+    assert comparison_listings(brief) == comparison_listings(full)
+    assert (len(brief.rule_differences) > 0) == (count == 5 and others != "other")
+
+
 def test_without_a_hard_rule_nobody_violates_one_or_none() -> None:
     infos = [RuleInfo("r", "r(X) <- q(X)"), RuleInfo("s", "s(X) <- q(X)")]
     soft = compare(made_result([Counts(90, 10, 100)] * 2, {"ridge": rows(0.1, 0)}, 100, 100, infos))

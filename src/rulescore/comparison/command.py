@@ -29,6 +29,9 @@ _FORMATS = {
     ".txt": OutputFormat.TABLE,
 }
 
+_OF_RULES = {ComparisonTable.RULE_DIFFERENCES, ComparisonTable.CHANGES}
+"""The tables that need the rules and changes of each pair."""
+
 _PATH = click.Path(path_type=Path)
 
 
@@ -47,6 +50,7 @@ _PATH = click.Path(path_type=Path)
     "--top-k", type=click.IntRange(min=1), metavar="N", help="If models are scored here, keep the N best answers to each query."
 )
 @click.option("--model", "models", multiple=True, metavar="NAME", help="Compare only this model of each result; repeatable.")
+@click.option("--against", metavar="NAME", help="Compare all other models of a result with this one only.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level of the intervals.")
 @click.option("--draws", type=int, default=1000, show_default=True, help="How often the bootstrap draws the queries anew.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the random numbers.")
@@ -64,6 +68,7 @@ def compare(
     trust: bool,
     top_k: int | None,
     models: tuple[str, ...],
+    against: str | None,
     level: float,
     draws: int,
     seed: int,
@@ -97,9 +102,13 @@ def compare(
         models = (*names, *models)
     if output is not None:
         _refuse(output, force=force)
-    comparison = compared(first, second, models=models, level=level, draws=draws, seed=seed)
-    show_warnings(comparison.warnings, quiet=quiet)
     chosen = None if table is None else ComparisonTable(table)
+    by_rule = output is not None or (form != Format.CSV if chosen is None else chosen in _OF_RULES)
+    brief = output is None and chosen is None and form not in {Format.JSON, Format.CSV}
+    comparison = compared(
+        first, second, models=models, against=against, level=level, draws=draws, seed=seed, by_rule=by_rule, brief=brief
+    )
+    show_warnings(comparison.warnings, quiet=quiet)
     spreadsheet = is_for_spreadsheets(click.get_current_context())
     if output is not None:
         show_written(_write(comparison, output, chosen, spreadsheet), quiet=quiet)

@@ -6,9 +6,9 @@ Everything comes from results and their contributions. We count nothing again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,11 @@ RUNS = ("A", "B")
 FEWEST_DRAWS = 100
 DRAWS, DRAWS_OF_MANY, MANY = 1000, 200, 10_000
 """How many draws the models of one result rest on, and how many if rules times models are many (decision 0012)."""
+MOST_MODELS = 5
+"""If more models are compared, people see the differences from one of them, and no rules or changes of single pairs."""
 _MOST_NAMED = 3
+
+_Name = TypeVar("_Name", int, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +55,36 @@ def compare(
     second: Evaluation | None = None,
     *,
     models: Sequence[str] = (),
+    against: str | None = None,
     level: float = 0.95,
     draws: int = DRAWS,
     seed: int = 0,
     by_rule: bool = True,
+    brief: bool = False,
 ) -> ComparedResults:
     """Compares the models of one result with each other or, given two results, each model of the first with the model of the same
-    name in the second. `models`: only these. A model alone has intervals and no difference. `by_rule`: differences of rules too."""
+    name in the second. `models`: only these. A model alone has intervals and no difference. `against`: compare all others with this
+    one only. `by_rule`: differences of rules, and changes, too. `brief`: of many models, only what people see."""
     _refuse_numbers(level, draws, seed)
     results = [first] if second is None else [first, second]
-    chosen = [_chosen(result, models) for result in results]
+    _refuse_against(against, len(results))
+    chosen = [_chosen(result, models, against) for result in results]
     _refuse(results, chosen)
     rules = matched([result.rule_results for result in results])
     runs = ("",) if second is None else RUNS
     samples = samples_of(list(zip(runs, results, chosen, strict=True)), rules)
+    pairs = list(_pairs([[model.name for model in some] for some in chosen], against))
+    if brief and are_many(sample.model.name for sample in samples):
+        pairs, by_rule = with_first(pairs, len(samples)), False
     random = np.random.default_rng(seed)
     drawn = draw(samples, len(rules), draws, random)
     data = data_rates(samples, draws, random)
     estimates = []
     for number, (sample, sums) in enumerate(zip(samples, drawn, strict=True)):
         tell(f"estimating {sample.name}", number, len(samples))
-        estimates.append(estimate(sample, sums, data, level, random))
-    pairs = list(_pairs([[model.name for model in some] for some in chosen]))
+        estimated = estimate(sample, sums, data, level, random)
+        # For fifty models and 500 rules, the draws of rules take 200 MB.
+        estimates.append(estimated if by_rule else replace(estimated, score_draws=np.empty((draws, 0))))
     return ComparedResults(
         method=_method(level, draws, seed),
         level=level,
@@ -83,7 +95,7 @@ def compare(
         rules=_rules_table(samples, estimates),
         differences=_differences_table(samples, estimates, pairs, level),
         rule_differences=_rule_differences(samples, estimates, pairs if by_rule else [], rules, level),
-        changes=changes_table(samples, pairs if second is not None else [], rules),
+        changes=changes_table(samples, pairs if second is not None and by_rule else [], rules),
         warnings=_changed_rules(rules),
     )
 
@@ -130,22 +142,41 @@ def _refuse(results: Sequence[Evaluation], chosen: Sequence[Sequence[ModelResult
         raise InputError(Diagnostic("E507", message, helps=("score both with the same `--convention`",)))
 
 
-def _chosen(evaluation: Evaluation, names: Sequence[str]) -> list[ModelResult]:
+def _chosen(evaluation: Evaluation, names: Sequence[str], against: str | None) -> list[ModelResult]:
     known = {model.name: model for model in evaluation.model_results}
-    problems = []
-    for name in names:
+    problems, asked = [], (*names, *([] if against is None else [against]))
+    for name in asked:
         if name not in known:
             helps = meant(str(name), known)
             notes = (f"the models are {ticked(known) or 'none'}",)
             problems.append(Diagnostic("E261", f"no model is named `{name}`", notes=notes, helps=helps))
     if problems:
         raise InputError(problems)
-    return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())
+    return [known[name] for name in dict.fromkeys(asked)] if names else list(known.values())
 
 
-def _pairs(models: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
+def _refuse_against(against: str | None, results: int) -> None:
+    if against is not None and results > 1:
+        message = f"all models are to be compared with `{against}`, but there are two results"
+        raise InputError(Diagnostic("E507", message, notes=("of two results, we compare models of the same name",)))
+
+
+def are_many(models: Iterable[str]) -> bool:
+    return len(set(models)) > MOST_MODELS
+
+
+def with_first(pairs: list[tuple[_Name, _Name]], samples: int) -> list[tuple[_Name, _Name]]:
+    """If there are more pairs than samples: those with the sample that comes first."""
+    return [pair for pair in pairs if pair[0] == pairs[0][0]] if len(pairs) > samples else pairs
+
+
+def _pairs(models: Sequence[Sequence[str]], against: str | None) -> Iterator[tuple[int, int]]:
     """The numbers of the samples to compare. For two results: the models that have the same name or, if no names agree, each with
     each."""
+    if against is not None:
+        place = models[0].index(against)
+        yield from ((place, other) for other in range(len(models[0])) if other != place)
+        return
     if len(models) == 1:
         yield from combinations(range(len(models[0])), 2)
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
@@ -12,7 +12,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from rulescore.comparison.changes import Change
-from rulescore.comparison.comparing import ComparedResults
+from rulescore.comparison.comparing import MOST_MODELS, ComparedResults, are_many, with_first
 from rulescore.errors.texts import visible
 from rulescore.reporting.files import COMPARISON_FILES, ENDINGS, file_formats, new_folder, write_all
 from rulescore.reporting.html import render_html
@@ -49,12 +49,15 @@ MEASURES = {"violating": "violating a hard rule", "hard_score": "RVS hard", "sof
 _BETWEEN = " to "
 
 Row = Mapping[str, Any]
+_Pair = tuple[str, str]
 
 
 def comparison_listings(comparison: ComparedResults) -> list[Listing]:
     """The most important tables: the models and what distinguishes them or, if there are no differences, the rules of the
     models."""
     told_apart = len(comparison.differences) > 0
+    if told_apart and are_many(comparison.models["model"].to_pylist()):
+        return [_models(comparison), _many_differences(comparison)]
     shown = [ComparisonTable.DIFFERENCES, ComparisonTable.RULE_DIFFERENCES] if told_apart else [ComparisonTable.RULES]
     tables = [ComparisonTable.MODELS, *shown, *([ComparisonTable.CHANGES] if comparison.two_runs else [])]
     return [listing for table in tables for listing in table_listings(comparison, table)]
@@ -72,20 +75,27 @@ def table_listings(comparison: ComparedResults, table: ComparisonTable) -> list[
             models = dict.fromkeys((row["run"], row["model"]) for row in rows)
             return [_rules_alone([row for row in rows if (row["run"], row["model"]) == model], model) for model in models]
         case ComparisonTable.RULE_DIFFERENCES:
-            listings = [_rules([row for row in rows if _pair(row) == pair], pair) for pair in pairs_of(comparison)]
+            listings = [_rules(of_pair, pair) for pair, of_pair in _by_pair(rows, pairs_of(comparison)).items()]
             changed = [row for row in rows if row["change"] == Change.CHANGED]
             return [*listings, *([_changed_rules(changed)] if changed else [])]
         case ComparisonTable.CHANGES:
-            return [_changes([row for row in rows if _pair(row) == pair], pair) for pair in pairs_of(comparison)]
+            return [_changes(of_pair, pair) for pair, of_pair in _by_pair(rows, pairs_of(comparison)).items()]
 
 
-def pairs_of(comparison: ComparedResults) -> list[tuple[str, str]]:
+def pairs_of(comparison: ComparedResults) -> list[_Pair]:
     """The names of models that are compared with each other."""
     return list(dict.fromkeys(map(_pair, comparison.differences.to_pylist())))
 
 
-def _pair(row: Row) -> tuple[str, str]:
+def _pair(row: Row) -> _Pair:
     return row["first"], row["second"]
+
+
+def _by_pair(rows: Iterable[Row], pairs: Iterable[_Pair]) -> dict[_Pair, list[Row]]:
+    by_pair: dict[_Pair, list[Row]] = {pair: [] for pair in pairs}
+    for row in rows:
+        by_pair[_pair(row)].append(row)
+    return by_pair
 
 
 def _models(comparison: ComparedResults) -> Listing:
@@ -144,6 +154,23 @@ def _differences(rows: Sequence[Row]) -> Listing:
     )
     notes = ("a model is called better if the interval of the difference does not hold 0; less is better",)
     return Listing("differences", "Differences", columns, cells, notes=notes)
+
+
+def _many_differences(comparison: ComparedResults) -> Listing:
+    """The differences that a person can read of many models, and where the others are."""
+    rows = comparison.differences.to_pylist()
+    pairs = with_first(pairs_of(comparison), len(comparison.models) // len(MEASURES))
+    listing = _differences([row for row in rows if _pair(row) in set(pairs)])
+    has_one_first = len({first for first, _ in pairs}) == 1
+    against = [f"all are compared with {pairs[0][0]}: choose another with `--against NAME`; {_ALL_PAIRS}"] if has_one_first else []
+    return replace(listing, notes=(*listing.notes, *against, _RULES_OF_MANY))
+
+
+_ALL_PAIRS = "each with each: `--format csv --table differences`"
+_RULES_OF_MANY = (
+    f"rules and changes are shown of at most {MOST_MODELS} models: choose them with `--model NAME`; of all: "
+    "`--format csv --table rule_differences`"
+)
 
 
 def _better(row: Row) -> str:

@@ -4,7 +4,7 @@ every draw.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -182,7 +182,7 @@ def above(numbers: Sequence[Integers]) -> int:
     return max((int(column.max(initial=-1)) for column in numbers), default=-1) + 1
 
 
-def draw(samples: Sequence[Sample], rules: int, draws: int, random: np.random.Generator) -> list[Drawn]:
+def draw(samples: Sequence[Sample], rules: int, draws: int, random: np.random.Generator) -> Iterator[Drawn]:
     """Draws all samples with the same weights. What they have in common we draw once."""
     parts = [_part(sample, rules) for sample in samples]
     width = 2 * rules + 2
@@ -193,10 +193,10 @@ def draw(samples: Sequence[Sample], rules: int, draws: int, random: np.random.Ge
     )
     sums = drawn_sums(entries, above([sample.query for sample in samples]), width * len(samples), draws, random)
     normal = random.standard_normal(draws)
-    return [
-        _drawn(sample, part, sums[:, place * width : (place + 1) * width], rules, normal)
+    return (
+        _drawn(sample, part, sums[:, place * width : (place + 1) * width].astype(np.float64), rules, normal)
         for place, (sample, part) in enumerate(zip(samples, parts, strict=True))
-    ]
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,8 @@ def _of_later_version(path: Path, version: int, run: object) -> Diagnostic:
 
 def _no_result(path: Path, why: str) -> Diagnostic:
     notes = ("a result is what `result.save(…)` writes, or `evaluation.json` of a folder that `rulescore score --output` writes",)
-    return Diagnostic("E504", f"`{path}` is not a saved result: {why}", notes=notes)
+    helps = (f"score it first: `rulescore score {path} --output FOLDER`",) if path.suffix == ".toml" else ()
+    return Diagnostic("E504", f"`{path}` is not a saved result: {why}", notes=notes, helps=helps)
 
 
 def _contributions(result: Path, document: Mapping[str, Any]) -> pa.Table | None:

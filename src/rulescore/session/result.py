@@ -264,6 +264,7 @@ class Result(_Asked, Evaluation):
         other: Evaluation | str | Path | None = None,
         *,
         models: str | Sequence[str] = (),
+        against: str | None = None,
         level: float = 0.95,
         draws: int = 1000,
         seed: int = 0,
@@ -273,6 +274,7 @@ class Result(_Asked, Evaluation):
         Args:
             other: Another result, or the path of a saved one; None compares the models of this one.
             models: Only these; a model alone has no difference.
+            against: Compare all other models of this result with this one; None compares each with each.
             level: The level of the intervals.
             draws: How many times to draw predictions for the intervals.
             seed: The seed of the draws.
@@ -287,7 +289,7 @@ class Result(_Asked, Evaluation):
         chosen = (models,) if isinstance(models, str) else models
         if not isinstance(chosen, Sequence):
             raise InputError(Diagnostic("E512", f"`models` is {kind_of(models)}", helps=('write `models=["…"]`',)))
-        comparison = compare(self, second, models=chosen, level=level, draws=draws, seed=seed)
+        comparison = compare(self, second, models=chosen, against=against, level=level, draws=draws, seed=seed)
         _warn(comparison.warnings)
         return ModelComparison.of(comparison)
 

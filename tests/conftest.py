@@ -37,6 +37,9 @@ pytest_plugins = ["reading_fixtures"]
 
 
 def pytest_sessionstart() -> None:
+    """Torch looks up how many threads there are when it is imported, which some files of tests do while they are collected. Threads
+    that wait for each other take many times as long if the processors have other tests to run."""
+    os.environ["OMP_NUM_THREADS"] = "1"
     remove_abandoned()
 
 
@@ -62,11 +65,9 @@ def nothing_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def torch_surroundings(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What PyKEEN and torch look up when they are imported: where data sets are kept, and how many threads there are. Threads that
-    wait for each other take many times as long if the processors have other tests to run."""
+def data_sets_of_pykeen(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where PyKEEN keeps data sets."""
     os.environ["PYSTOW_HOME"] = str(tmp_path_factory.getbasetemp() / "pykeen")
-    os.environ["OMP_NUM_THREADS"] = "1"
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from report.conftest import chromium
 from rulescore.demo.data import run
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a browser is a script of the shell here")
@@ -31,17 +30,13 @@ def test_open_shows_the_file_in_the_browser(tmp_path: Path) -> None:
     assert opened.read_text() == report.as_uri()
 
 
-def test_without_chromium_tests_are_skipped_and_say_how_to_get_it(tmp_path: Path) -> None:
-    words = ("RULESCORE_CHROMIUM", "RULESCORE_NEEDS_CHROMIUM")
-    environment = {name: value for name, value in os.environ.items() if name not in words and not name.startswith("PYTEST_")}
-    test = "tests/report/test_browser.py::test_the_policy_of_the_page_refuses_what_somebody_puts_into_the_file"
-    command = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", test]
-    # No program is found there, so no browser.
-    without = {**environment, "PATH": str(tmp_path)}
-    told = subprocess.run(command, cwd=ROOT, env=without, capture_output=True, text=True)
-    assert told.returncode == 0, told.stdout + told.stderr
-    assert "needs Chromium: `apt-get install chromium`, or name another by RULESCORE_CHROMIUM" in told.stdout
-    assert "passed" not in told.stdout
-    needed = subprocess.run(command, cwd=ROOT, env={**without, "RULESCORE_NEEDS_CHROMIUM": "1"}, capture_output=True, text=True)
-    assert needed.returncode == 1
-    assert "needs Chromium: `apt-get install chromium`" in needed.stdout
+def test_without_chromium_tests_are_skipped_and_say_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # no program is found there, so no browser
+    for name in ("RULESCORE_CHROMIUM", "RULESCORE_NEEDS_CHROMIUM"):
+        monkeypatch.delenv(name, raising=False)
+    how = "needs Chromium: `apt-get install chromium`, or name another by RULESCORE_CHROMIUM"
+    with pytest.raises(pytest.skip.Exception, match=how):
+        chromium()
+    monkeypatch.setenv("RULESCORE_NEEDS_CHROMIUM", "1")
+    with pytest.raises(pytest.fail.Exception, match=how):
+        chromium()

@@ -11,20 +11,7 @@ from typing import Annotated, Any
 from rulescore.arguments.rule_sources import RuleFile
 from rulescore.arguments.tables import Table
 from rulescore.arguments.truth import OBSERVED, Truth
-from rulescore.setting.choices import (
-    Arrangement,
-    AtLeastOne,
-    ColumnType,
-    Delimiter,
-    FileFormat,
-    Form,
-    GateSeverity,
-    Name,
-    OutputFormat,
-    Ties,
-    TopK,
-    ValueTask,
-)
+from rulescore.setting import choices
 from rulescore.setting.model import FactFile, PublishedFacts, SqlRule
 from rulescore.setting.options import EngineOptions, RuleOptions, ScoringOptions
 
@@ -69,8 +56,8 @@ def _group(value: object) -> object:
     return value
 
 
-_SOME = Form(len, "expected at least one")
-Paths = Annotated[tuple[Name, ...], _SOME]
+_SOME = choices.Form(len, "expected at least one")
+Paths = Annotated[tuple[choices.Name, ...], _SOME]
 Numbers = Annotated[tuple[int, ...], _SOME]
 
 
@@ -88,16 +75,16 @@ class SourceSection:
 
     path: Paths | None = None
     predicates: dict[str, Paths] = field(default_factory=dict)
-    format: FileFormat | None = None
-    layout: Arrangement | None = None
-    delimiter: Delimiter | None = None
+    format: choices.FileFormat | None = None
+    layout: choices.Arrangement | None = None
+    delimiter: choices.Delimiter | None = None
     header: bool | None = None
-    types: dict[str, ColumnType] = field(default_factory=dict)
+    types: dict[str, choices.ColumnType] = field(default_factory=dict)
     columns: dict[str, Annotated[Any, _column_choice]] = field(default_factory=dict)
     graph: str | None = None
-    database_table: Name | None = None
-    database_predicates: dict[str, Name] = field(default_factory=dict)
-    database_schema: Name | None = None
+    database_table: choices.Name | None = None
+    database_predicates: dict[str, choices.Name] = field(default_factory=dict)
+    database_schema: choices.Name | None = None
     tags: TagsSection | None = None
 
     @property
@@ -130,7 +117,7 @@ class SourceSection:
 class PredictionsSection(SourceSection):
     """`table`: these are predictions of that table's target, rows of ids and values."""
 
-    top_k: TopK | None = None
+    top_k: choices.TopK | None = None
     table: str | None = None
 
 
@@ -150,17 +137,17 @@ class HiddenSection:
 class TableSection:
     """A table with a key: where its rows are and what its columns mean."""
 
-    path: Name | None = None
-    database: Name | None = None
+    path: choices.Name | None = None
+    database: choices.Name | None = None
     table: str | None = None
     key: tuple[str, ...] = ()
     target: str | None = None
     hidden: HiddenSection | None = None
-    types: dict[str, ColumnType] = field(default_factory=dict)
+    types: dict[str, choices.ColumnType] = field(default_factory=dict)
     derived: dict[str, str] = field(default_factory=dict)
     reached: dict[str, str] = field(default_factory=dict)
-    delimiter: Delimiter | None = None
-    format: FileFormat | None = None
+    delimiter: choices.Delimiter | None = None
+    format: choices.FileFormat | None = None
 
     def described(self, folder: Path) -> Table:
         said = _given(self, folder, "path", "database")
@@ -182,7 +169,7 @@ class RulesSection(RuleOptions):
 
     path: Paths | None = None
     text: str | None = None
-    checks: tuple[Name, ...] = ()
+    checks: tuple[choices.Name, ...] = ()
 
     def files(self, folder: Path) -> list[RuleFile]:
         said = {option.name: getattr(self, option.name) for option in fields(RuleOptions)}
@@ -205,9 +192,9 @@ class RefutationSection:
 class GateSection:
     """A gate: its condition, severity and models."""
 
-    fail_if: Name
-    severity: GateSeverity = GateSeverity.ERROR
-    models: Annotated[tuple[Name, ...], _SOME] | None = None
+    fail_if: choices.Name
+    severity: choices.GateSeverity = choices.GateSeverity.ERROR
+    models: Annotated[tuple[choices.Name, ...], _SOME] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,14 +202,14 @@ class TruthSection:
     """The held-out facts or values, and how ranks are counted."""
 
     path: Paths | None = None
-    tables: dict[str, Name] = field(default_factory=dict)
-    known: tuple[Name, ...] = ()
+    tables: dict[str, choices.Name] = field(default_factory=dict)
+    known: tuple[choices.Name, ...] = ()
     filter: bool = True
-    ties: Ties | None = None
-    hits: Annotated[tuple[AtLeastOne, ...], _SOME] = (1, 3, 10)
-    task: ValueTask | None = None
-    domains: Name | None = None
-    types: tuple[Name, ...] = ()
+    ties: choices.Ties | None = None
+    hits: Annotated[tuple[choices.AtLeastOne, ...], _SOME] = (1, 3, 10)
+    task: choices.ValueTask | None = None
+    domains: choices.Name | None = None
+    types: tuple[choices.Name, ...] = ()
 
     def described(self, folder: Path) -> Truth:
         """These tables, with paths that begin at a folder."""
@@ -249,7 +236,7 @@ class LabelsSection:
 class OutputSection:
     folder: str | None = None
     plots: str | None = None
-    formats: tuple[OutputFormat, ...] = ()
+    formats: tuple[choices.OutputFormat, ...] = ()
 
 
 Sources = Annotated[tuple[SourceSection, ...], _as_tables]

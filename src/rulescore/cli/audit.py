@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from rulescore.cli import options
 from rulescore.cli.gates import (
     conclude,
     given_gates,
@@ -17,21 +18,6 @@ from rulescore.cli.gates import (
     refuse_unknown,
     summary_option,
     write_reports,
-)
-from rulescore.cli.options import (
-    ALL,
-    EXPLAIN,
-    LABELS,
-    Command,
-    SettingChoice,
-    explain_option,
-    file_option,
-    format_option,
-    output_option,
-    quiet_option,
-    refuse_output_choices,
-    report_option,
-    setting_options,
 )
 from rulescore.cli.output import save, show, show_explanations, show_folded, show_written
 from rulescore.cli.tolerances import WrittenTolerance, problems_of, read_tolerances
@@ -62,13 +48,13 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     examples=(
         "rulescore audit --facts facts.csv --rules family.rules",
         "rulescore audit rulescore.toml --tolerances 100,500,5%",
     ),
 )
-@setting_options(ALL + LABELS)
+@options.setting_options(options.ALL + options.LABELS)
 @click.option(
     "--flag",
     multiple=True,
@@ -91,7 +77,7 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
 )
 @click.option("--reverse", is_flag=True, help="Reverse the order.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N rules.")
-@file_option("Write the rules that pass the filters to this rule file.", "keep")
+@options.file_option("Write the rules that pass the filters to this rule file.", "keep")
 @click.option(
     "--tolerances",
     callback=read_tolerances,
@@ -110,9 +96,9 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
     show_default=True,
     help="With `--against`: compare rows, or cells, instead of rules.",
 )
-@explain_option
-@format_option
-@output_option
+@options.explain_option
+@options.format_option
+@options.output_option
 @click.option(
     "--fail-if",
     multiple=True,
@@ -121,10 +107,10 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
 )
 @junit_option
 @summary_option
-@report_option
-@quiet_option
+@options.report_option
+@options.quiet_option
 def audit(
-    choice: SettingChoice,
+    choice: options.SettingChoice,
     flag: tuple[str, ...],
     no_flag: tuple[str, ...],
     min_evaluable: int,
@@ -171,7 +157,7 @@ def audit(
     wanted = AuditFilter(frozenset(flag), frozenset(no_flag), min_evaluable, rate)
     with Session(chosen.setting, grid=tolerances is not None) as session:
         if explain:
-            show_explanations(session.explain(), statements=explain == EXPLAIN)
+            show_explanations(session.explain(), statements=explain == options.EXPLAIN)
             return
         refuse_unknown(gates, session, of_data=True)
         if tolerances is not None:
@@ -203,7 +189,7 @@ def _refuse_combinations(*, explain: str | None, grid: bool, against: bool) -> N
     if explain and grid:
         raise click.UsageError(f"`{explain}` counts nothing: it cannot be combined with `--tolerances`")
     if explain:
-        refuse_output_choices(explain)
+        options.refuse_output_choices(explain)
     other = explain or ("--tolerances" if grid else "--against")
     context = click.get_current_context()
     if not against and context.get_parameter_source("by") is ParameterSource.COMMANDLINE:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from rulescore.cli import options
 from rulescore.cli.gates import (
     conclude,
     fail_if_option,
@@ -18,31 +19,6 @@ from rulescore.cli.gates import (
     refuse_unknown,
     summary_option,
     write_reports,
-)
-from rulescore.cli.options import (
-    ALLOWANCE,
-    CURVES,
-    ENGINE,
-    EXPLAIN,
-    FACTS,
-    KEYS,
-    LABELS,
-    NEGATIVES,
-    PREDICTIONS,
-    PROJECT,
-    RULES,
-    SCORING,
-    TRUTH,
-    Command,
-    SettingChoice,
-    explain_option,
-    format_option,
-    output_option,
-    plots_option,
-    quiet_option,
-    refuse_output_choices,
-    report_option,
-    setting_options,
 )
 from rulescore.cli.output import show, show_explanations, show_folded, show_violations, show_warnings, show_written
 from rulescore.cli.plots import draw, draw_curve, refuse_folders
@@ -62,12 +38,12 @@ def _read_table(context: click.Context, parameter: click.Parameter, words: tuple
     return shown[0] if shown else None
 
 
-class _Score(Command):
+class _Score(options.Command):
     """`--curve` may stand before PROJECT. If the word behind it is no kind of curve, the word is not its value."""
 
     def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
         for place, (word, following) in enumerate(pairwise([*words, ""])):
-            if word == "--curve" and following and following not in CURVES:
+            if word == "--curve" and following and following not in options.CURVES:
                 words = [*words[:place], "--curve=rank", *words[place + 1 :]]
         return super().parse_args(context, words)
 
@@ -79,8 +55,20 @@ class _Score(Command):
         "rulescore score rulescore.toml --table models --format latex > models.tex",
     ),
 )
-@setting_options(PROJECT + FACTS + KEYS + NEGATIVES + PREDICTIONS + RULES + SCORING + ENGINE + ALLOWANCE + TRUTH + LABELS)
-@explain_option
+@options.setting_options(
+    options.PROJECT
+    + options.FACTS
+    + options.KEYS
+    + options.NEGATIVES
+    + options.PREDICTIONS
+    + options.RULES
+    + options.SCORING
+    + options.ENGINE
+    + options.ALLOWANCE
+    + options.TRUTH
+    + options.LABELS
+)
+@options.explain_option
 @click.option("--detail", is_flag=True, help="Print everything: every rule for every model, reasons, full warnings.")
 @click.option(
     "--table",
@@ -99,21 +87,21 @@ class _Score(Command):
 @click.option("--label", metavar="TEXT", help="The label of a table in LaTeX. [default: tab:rulescore-…]")
 @click.option(
     "--curve",
-    type=click.Choice(CURVES),
+    type=click.Choice(options.CURVES),
     is_flag=False,
     flag_value="rank",
     help="Print the scores as a curve: over the rank k, or over a threshold of the predictions' scores.",
 )
-@format_option
-@output_option
-@plots_option
-@report_option
+@options.format_option
+@options.output_option
+@options.plots_option
+@options.report_option
 @fail_if_option
 @junit_option
 @summary_option
-@quiet_option
+@options.quiet_option
 def score(
-    choice: SettingChoice,
+    choice: options.SettingChoice,
     explain: str | None,
     detail: bool,
     table: str | None,
@@ -138,9 +126,9 @@ def score(
 
     choice = replace(choice, tables=click.get_current_context().meta[_DATA])
     if explain:
-        refuse_output_choices(explain)
+        options.refuse_output_choices(explain)
     if curve is not None:
-        refuse_output_choices("--curve", "--format", "--plots")
+        options.refuse_output_choices("--curve", "--format", "--plots")
         _show_curve(choice, curve, form, plots, quiet=quiet)
         return
     if detail and table is not None:
@@ -162,7 +150,7 @@ def score(
         refuse_folders(folder, drawn)
     with Session(chosen.setting) as session:
         if explain:
-            show_explanations(session.explain(), statements=explain == EXPLAIN)
+            show_explanations(session.explain(), statements=explain == options.EXPLAIN)
             return
         refuse_unknown(gates, session)
         # Contributions are for the folder, and for the intervals of figures and of a report.
@@ -189,7 +177,7 @@ def score(
     conclude(outcomes)
 
 
-def _show_curve(choice: SettingChoice, over: str, form: str, plots: Path | None, *, quiet: bool) -> None:
+def _show_curve(choice: options.SettingChoice, over: str, form: str, plots: Path | None, *, quiet: bool) -> None:
     from rulescore.cli.setting import COUNTING, load, require_predictions
     from rulescore.reporting.findings import curve_listing
     from rulescore.reporting.listing import Format

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rulescore.cli.options import (
-    ALL,
-    LABELS,
-    Command,
-    SettingChoice,
-    file_option,
-    format_option,
-    is_for_spreadsheets,
-    quiet_option,
-    setting_options,
-)
+from rulescore.cli import options
 from rulescore.cli.output import show, show_folded, tell, write
 
 if TYPE_CHECKING:
@@ -30,13 +20,13 @@ _ENDINGS = (".csv", ".json", ".parquet")
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     examples=(
         "rulescore violations rulescore.toml --model careless --rule aunt_by_father",
         "rulescore violations --table sales.csv --rules sales.rules --dataset --by cell --output cells.csv",
     ),
 )
-@setting_options(ALL + LABELS)
+@options.setting_options(options.ALL + options.LABELS)
 @click.option("--rule", metavar="NAME", help="Show only violations of this rule.")
 @click.option("--model", metavar="NAME", help="Show only violations with predictions of this model. [default: all models]")
 @click.option("--dataset", is_flag=True, help="Show violations in the observed facts alone, without predictions.")
@@ -45,11 +35,11 @@ _ENDINGS = (".csv", ".json", ".parquet")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many violations to show.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Show a random sample of N violations.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the random sample.")
-@file_option("Write violations to this .csv, .json or .parquet file.")
-@format_option
-@quiet_option
+@options.file_option("Write violations to this .csv, .json or .parquet file.")
+@options.format_option
+@options.quiet_option
 def violations(
-    choice: SettingChoice,
+    choice: options.SettingChoice,
     rule: str | None,
     model: str | None,
     dataset: bool,
@@ -146,7 +136,7 @@ def _text(table: ViolationTable, form: str, by: str | None) -> str:
 
     if form == "json":
         return render_violations_json(table, by)
-    return render_violations_csv(table, spreadsheet=is_for_spreadsheets(click.get_current_context()))
+    return render_violations_csv(table, spreadsheet=options.is_for_spreadsheets(click.get_current_context()))
 
 
 def _write(table: ViolationTable, path: Path, by: str | None) -> None:

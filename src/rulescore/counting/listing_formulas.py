@@ -14,27 +14,8 @@ import pyarrow as pa
 from rulescore.counting.formulas import Formulas
 from rulescore.counting.listing import Asked, Counts, ModelPrediction, asked_rows, told_apart
 from rulescore.errors import Span
+from rulescore.language import syntax
 from rulescore.language.printer import print_condition, print_expression
-from rulescore.language.syntax import (
-    And,
-    Atom,
-    Call,
-    Comparison,
-    Condition,
-    Constant,
-    Expression,
-    Falsity,
-    Let,
-    Membership,
-    Operator,
-    Or,
-    RowAtom,
-    Rule,
-    Term,
-    Test,
-    Variable,
-    Wildcard,
-)
 from rulescore.language.trees import nodes_in, replace_variables
 from rulescore.logic.disjuncts import is_fresh
 from rulescore.logic.formula import NEGATIVE, Exists, FormulaRule, Leaf, Opposite, ResolvedAtom, with_values
@@ -54,19 +35,19 @@ _ROLES = (Role.BODY, Role.HEAD, Role.REFUTER)
 _MOST_INSTANCES = 10
 """How many refuting instances of one declaration we show for one head at most."""
 
-Ground = Mapping[Variable, Expression]
+Ground = Mapping[syntax.Variable, syntax.Expression]
 Row = Mapping[str, Value]
 
 
 class FormulaListing:
     """Lists violations of one formula."""
 
-    def __init__(self, formulas: Formulas, number: int, rule_name: str, rule: Rule) -> None:
+    def __init__(self, formulas: Formulas, number: int, rule_name: str, rule: syntax.Rule) -> None:
         self._formulas, self._number = formulas, number
         self._name, self._rule = rule_name, rule
 
     @cached_property
-    def _percentages(self) -> dict[Span, Test]:
+    def _percentages(self) -> dict[Span, syntax.Test]:
         """The tests of the rule whose tolerance is in percent, by their places: the engine compares logarithms for them."""
         tests = [node for part in (self._rule.head, self._rule.body) for node in nodes_in(part) if is_in_percent(node)]
         return {test.span: test for test in tests if test.span is not None}
@@ -132,7 +113,7 @@ class FormulaListing:
 
     def _labels(self, context: FormulaContext, row: Row) -> set[str] | None:
         """The labels of the refuters if these reasons hold; None if they depend on the values of each grounding."""
-        if isinstance(self._rule.head, Falsity):
+        if isinstance(self._rule.head, syntax.Falsity):
             return {"false"}
         holding = [(i, reason) for i, reason in enumerate(sql.reasons(context.rule)) if row[f"r{i}"]]
         by_facts = {reason.group for _, reason in holding if not isinstance(reason.judgement, Opposite)}
@@ -178,7 +159,7 @@ class FormulaListing:
     def _filled(self, context: FormulaContext, atom: ResolvedAtom, values: Iterator[Value]) -> Fact:
         relation = context.relation(atom)
         terms = [
-            (attribute, None if isinstance(term, Wildcard) else restored(next(values), relation.columns[attribute].type))
+            (attribute, None if isinstance(term, syntax.Wildcard) else restored(next(values), relation.columns[attribute].type))
             for attribute, term in atom.arguments
         ]
         return self._fact(atom.relation, terms)
@@ -188,21 +169,27 @@ class FormulaListing:
     ) -> Violation:
         rule = context.rule
         values = {name: restored(row[variable(i)], rule.types.get(name)) for i, name in enumerate(rule.variables)}
-        ground: dict[Variable, Expression] = {Variable(name): Constant(value) for name, value in values.items()}
+        ground: dict[syntax.Variable, syntax.Expression] = {
+            syntax.Variable(name): syntax.Constant(value) for name, value in values.items()
+        }
         head = self._rule.head
         conditions = self._body(rule).conditions
         body = tuple(print_condition(replace_variables(condition, ground)) for condition in conditions)
         facts, absent = tuple(self._body_facts(rule, ground)), tuple(self._absent_facts(rule, ground))
         known = {*map(str, facts), *(f"not {fact}" for fact in absent)}
-        others = [text for condition, text in zip(conditions, body, strict=True) if not isinstance(condition, Comparison | Let)]
+        others = [
+            text
+            for condition, text in zip(conditions, body, strict=True)
+            if not isinstance(condition, syntax.Comparison | syntax.Let)
+        ]
         return Violation(
             rule=self._name,
             binding=dict(zip(_variables(context), values.values(), strict=True)),
             body=body,
-            head="false" if isinstance(head, Falsity) else print_condition(replace_variables(head, ground)),
+            head="false" if isinstance(head, syntax.Falsity) else print_condition(replace_variables(head, ground)),
             facts=tuple(self._told(body_fact, prediction.fact) for body_fact in facts),
             absent=absent,
-            tested=tuple(text for text in others if text not in known) if isinstance(head, Falsity) else (),
+            tested=tuple(text for text in others if text not in known) if isinstance(head, syntax.Falsity) else (),
             refuters=tuple(
                 replace(refuter, facts=tuple(self._told(fact, prediction.fact) for fact in refuter.facts))
                 for refuter in dict.fromkeys(self._refuters(context, row, ground, instances))
@@ -216,10 +203,10 @@ class FormulaListing:
             roles=() if prediction.fact is None else tuple(role.value for role in _ROLES if _plays(role, row)),
         )
 
-    def _body(self, rule: FormulaRule) -> And:
+    def _body(self, rule: FormulaRule) -> syntax.And:
         """The body as written, with variables in place of `_` and of unnamed keys."""
         resolved = {id(atom.written): atom for disjunct in rule.disjuncts for atom in disjunct.atoms}
-        return And(tuple(_filled(condition, resolved) for condition in self._rule.body.conditions))
+        return syntax.And(tuple(_filled(condition, resolved) for condition in self._rule.body.conditions))
 
     def _body_facts(self, rule: FormulaRule, ground: Ground) -> Iterator[Fact]:
         """The facts of the atoms that bind. If the body is a disjunction, there are none, since we do not know which part holds."""
@@ -249,9 +236,9 @@ class FormulaListing:
                         yield Refuter((), (self._ground_fact(with_values(atom, ground)),), "closed")
                 case Exists(title=title):
                     yield from instances.get((index, int(row["row"])), [Refuter(declared=title)])  # type: ignore[arg-type]
-                case Leaf(Comparison() | Membership() | Test() as test):
+                case Leaf(syntax.Comparison() | syntax.Membership() | syntax.Test() as test):
                     yield Refuter(declared=f"{print_condition(replace_variables(test, ground))} is true")
-                case Opposite(Leaf(Comparison() | Membership() | Test() as test)):
+                case Opposite(Leaf(syntax.Comparison() | syntax.Membership() | syntax.Test() as test)):
                     yield Refuter(declared=f"{print_condition(replace_variables(test, ground))} is false")
                 case _:
                     raise AssertionError("not a reason")
@@ -266,7 +253,7 @@ class FormulaListing:
         return replace(fact, predicted=same and not relation.from_prediction.isdisjoint(values))
 
     def _ground_fact(self, atom: ResolvedAtom) -> Fact:
-        terms = [(name, term.value if isinstance(term, Constant) else None) for name, term in atom.arguments]
+        terms = [(name, term.value if isinstance(term, syntax.Constant) else None) for name, term in atom.arguments]
         return self._fact(atom.relation, terms)
 
     def _fact(self, relation: str, terms: Sequence[tuple[str, Value | None]]) -> Fact:
@@ -283,7 +270,9 @@ def _plays(role: Role, row: Row) -> bool:
     return any(value for name, value in row.items() if name[0] == "p" and name[1:].isdigit())
 
 
-def _compared(context: FormulaContext, row: Row, ground: Ground, percentages: Mapping[Span, Test]) -> Iterator[ComparedValues]:
+def _compared(
+    context: FormulaContext, row: Row, ground: Ground, percentages: Mapping[Span, syntax.Test]
+) -> Iterator[ComparedValues]:
     """The comparisons that refute the head, with the values of both sides."""
     measured = _measured(context, row)
     known = {**ground, **measured}
@@ -293,46 +282,49 @@ def _compared(context: FormulaContext, row: Row, ground: Ground, percentages: Ma
         if not row[f"c{index}"] or left is None or right is None:
             continue
         written = None if compared.span is None else percentages.get(compared.span)
-        if written is not None and compared.operator is Operator.AT_MOST:
+        if written is not None and compared.operator is syntax.Operator.AT_MOST:
             yield _in_percent(written, left, known, holds=comparison.holds)
         else:
             text = print_condition(replace_variables(compared, {**ground, **_rounded(measured, left, right)}))
             yield ComparedValues(text, left, right, comparison.holds, named=_is_named(compared, context.rule))
 
 
-def _is_named(compared: Comparison, rule: FormulaRule) -> bool:
+def _is_named(compared: syntax.Comparison, rule: FormulaRule) -> bool:
     """Whether a comparison equates values of the data with each other or with constants, and computes nothing."""
     sides = compared.left, compared.right
     as_they_are = all(
-        isinstance(side, Constant) or (isinstance(side, Variable) and side.name not in rule.measures) for side in sides
+        isinstance(side, syntax.Constant) or (isinstance(side, syntax.Variable) and side.name not in rule.measures)
+        for side in sides
     )
-    return compared.operator in {Operator.EQUAL, Operator.DIFFERENT} and as_they_are
+    return compared.operator in {syntax.Operator.EQUAL, syntax.Operator.DIFFERENT} and as_they_are
 
 
-def _in_percent(written: Test, distance: Value, known: Ground, *, holds: bool) -> ComparedValues:
+def _in_percent(written: syntax.Test, distance: Value, known: Ground, *, holds: bool) -> ComparedValues:
     """By how many percent the greater value exceeds the lesser, against the tolerance as written."""
     assert isinstance(distance, float)
     _, _, tolerance = written.arguments
-    assert isinstance(tolerance, Call)
+    assert isinstance(tolerance, syntax.Call)
     (limit,) = tolerance.arguments
-    assert isinstance(limit, Constant)
+    assert isinstance(limit, syntax.Constant)
     return ComparedValues(
         print_condition(replace_variables(written, known)), 100 * math.expm1(distance), limit.value, holds, percent=True
     )
 
 
-def _measured(context: FormulaContext, row: Row) -> dict[Variable, Constant]:
+def _measured(context: FormulaContext, row: Row) -> dict[syntax.Variable, syntax.Constant]:
     """The values of aggregates, for the variables that stand for them."""
     types = context.rule.types
     values = {measure: restored(row[f"m{i}"], types.get(measure)) for i, measure in enumerate(sql.measures(context))}
-    return {Variable(name): Constant(value) for name, value in values.items() if value is not None}
+    return {syntax.Variable(name): syntax.Constant(value) for name, value in values.items() if value is not None}
 
 
-def _rounded(measured: Mapping[Variable, Constant], left: Value, right: Value) -> dict[Variable, Constant]:
+def _rounded(
+    measured: Mapping[syntax.Variable, syntax.Constant], left: Value, right: Value
+) -> dict[syntax.Variable, syntax.Constant]:
     """Means and sums of floats as people read them, with six digits; all digits if the sides differ by less than that shows."""
     if not isinstance(left, float | int) or not isinstance(right, float | int) or math.isclose(left, right, rel_tol=1e-4):
         return dict(measured)
-    return {variable: Constant(_six_digits(constant.value)) for variable, constant in measured.items()}
+    return {variable: syntax.Constant(_six_digits(constant.value)) for variable, constant in measured.items()}
 
 
 def _six_digits(value: Value) -> Value:
@@ -349,24 +341,26 @@ def _aggregated(context: FormulaContext, row: Row, ground: Ground) -> Iterator[A
         yield Aggregated(print_expression(replace_variables(written, ground)), value, before)
 
 
-def _filled(condition: Condition, resolved: Mapping[int, ResolvedAtom]) -> Condition:
+def _filled(condition: syntax.Condition, resolved: Mapping[int, ResolvedAtom]) -> syntax.Condition:
     match condition:
-        case And(conditions):
-            return And(tuple(_filled(condition, resolved) for condition in conditions))
-        case Or(conditions):
-            return Or(tuple(_filled(condition, resolved) for condition in conditions))
-        case Atom(predicate, terms) if id(condition) in resolved:
-            return Atom(predicate, tuple(map(_filled_term, terms, (term for _, term in resolved[id(condition)].arguments))))
-        case RowAtom(table, arguments) if id(condition) in resolved:
+        case syntax.And(conditions):
+            return syntax.And(tuple(_filled(condition, resolved) for condition in conditions))
+        case syntax.Or(conditions):
+            return syntax.Or(tuple(_filled(condition, resolved) for condition in conditions))
+        case syntax.Atom(predicate, terms) if id(condition) in resolved:
+            return syntax.Atom(predicate, tuple(map(_filled_term, terms, (term for _, term in resolved[id(condition)].arguments))))
+        case syntax.RowAtom(table, arguments) if id(condition) in resolved:
             written = dict(arguments)
             ground = resolved[id(condition)].arguments
-            return RowAtom(table, tuple((name, _filled_term(written.get(name, Wildcard()), term)) for name, term in ground))
+            return syntax.RowAtom(
+                table, tuple((name, _filled_term(written.get(name, syntax.Wildcard()), term)) for name, term in ground)
+            )
         case _:
             return condition
 
 
-def _filled_term(written: Term, term: Expression | Wildcard) -> Term:
-    return term if isinstance(written, Wildcard) and isinstance(term, Variable) else written
+def _filled_term(written: syntax.Term, term: syntax.Expression | syntax.Wildcard) -> syntax.Term:
+    return term if isinstance(written, syntax.Wildcard) and isinstance(term, syntax.Variable) else written
 
 
 def _variables(context: FormulaContext) -> list[str]:
@@ -377,7 +371,7 @@ def _variables(context: FormulaContext) -> list[str]:
     taken = {variable for variable in context.rule.variables if not is_fresh(variable)}
     names: list[str] = []
     for number, variable_name in enumerate(context.rule.variables, 1):
-        column = keys.get(Variable(variable_name)) if is_fresh(variable_name) else None
+        column = keys.get(syntax.Variable(variable_name)) if is_fresh(variable_name) else None
         free = f"_{number}" if column is None else column if column not in taken else f"{column}_{number}"
         names.append(free if is_fresh(variable_name) else variable_name)
         taken.add(names[-1])

@@ -20,21 +20,7 @@ from rulescore.discovery.table_search import (
     together,
 )
 from rulescore.discovery.table_words import pair_of, round_grid, row_of, rule_of
-from rulescore.language.syntax import (
-    Aggregate,
-    Aggregation,
-    And,
-    Arithmetic,
-    Call,
-    Comparison,
-    Constant,
-    Head,
-    Operation,
-    Operator,
-    Rule,
-    Test,
-    Variable,
-)
+from rulescore.language import syntax
 from rulescore.logic.formula import ResolvedAtom
 from rulescore.logic.proximity import Proximity
 from rulescore.logic.tolerances import log_distance
@@ -163,8 +149,8 @@ def _grid(search: Search, case: Grouping, limits: Sequence[Tolerance]) -> list[C
 
 def _form(tolerance: Tolerance) -> Proximity:
     limit = log_distance(tolerance.value) if tolerance.relative else tolerance.value
-    value = Variable("value")
-    return Proximity(ResolvedAtom("", ()), (), (), value, Operator.AT_MOST, limit, distinct=True)
+    value = syntax.Variable("value")
+    return Proximity(ResolvedAtom("", ()), (), (), value, syntax.Operator.AT_MOST, limit, distinct=True)
 
 
 def _values(source: str, case: Grouping, tolerance: Tolerance) -> Query:
@@ -180,16 +166,16 @@ def _values(source: str, case: Grouping, tolerance: Tolerance) -> Query:
     return select(numbered.id, numbered.value).from_(numbered).order_by(numbered.id, numbered.value)
 
 
-def _near(search: Search, case: Grouping, tolerance: Tolerance) -> Rule:
+def _near(search: Search, case: Grouping, tolerance: Tolerance) -> syntax.Rule:
     measured = case.measured
     shared = {column.attribute: column.variable for column in case.groups}
     own, other = ({measured.attribute: variable} for variable in (measured.variable, measured.other))
     if tolerance.relative:
-        percent = Call("percent", (Constant(tolerance.value),))
-        head: Head = Test("within", (measured.variable, measured.other, percent))
+        percent = syntax.Call("percent", (syntax.Constant(tolerance.value),))
+        head: syntax.Head = syntax.Test("within", (measured.variable, measured.other, percent))
     else:
-        distance = Call("abs", (Operation(Arithmetic.SUBTRACT, measured.variable, measured.other),))
-        head = Comparison(Operator.AT_MOST, distance, Constant(tolerance.value))
+        distance = syntax.Call("abs", (syntax.Operation(syntax.Arithmetic.SUBTRACT, measured.variable, measured.other),))
+        head = syntax.Comparison(syntax.Operator.AT_MOST, distance, syntax.Constant(tolerance.value))
     return rule_of(head, *pair_of(search.table, search.key, shared, own, other))
 
 
@@ -229,11 +215,13 @@ def _field(factor: float) -> str:
     return f"f{round(10 * factor)}"
 
 
-def _relative(search: Search, case: Grouping, factor: float) -> Rule:
+def _relative(search: Search, case: Grouping, factor: float) -> syntax.Rule:
     measured = case.measured
     shared = {column.attribute: column.variable for column in case.groups}
-    inside = And((row_of(search.table, {**shared, measured.attribute: measured.other}),))
-    average = Operation(Arithmetic.MULTIPLY, Constant(factor), Aggregate(Aggregation.AVERAGE, measured.other, inside))
-    operator = Operator.AT_MOST if factor > 1 else Operator.AT_LEAST
-    head = Comparison(operator, measured.variable, average)
+    inside = syntax.And((row_of(search.table, {**shared, measured.attribute: measured.other}),))
+    average = syntax.Operation(
+        syntax.Arithmetic.MULTIPLY, syntax.Constant(factor), syntax.Aggregate(syntax.Aggregation.AVERAGE, measured.other, inside)
+    )
+    operator = syntax.Operator.AT_MOST if factor > 1 else syntax.Operator.AT_LEAST
+    head = syntax.Comparison(operator, measured.variable, average)
     return rule_of(head, row_of(search.table, {**shared, measured.attribute: measured.variable}))

@@ -6,20 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from rulescore.language.syntax import (
-    And,
-    Comparison,
-    Condition,
-    Constant,
-    Head,
-    Membership,
-    Operator,
-    Or,
-    RowAtom,
-    Rule,
-    Term,
-    Variable,
-)
+from rulescore.language import syntax
 from rulescore.values import Value
 
 _KEYS = ("A", "B")
@@ -44,40 +31,46 @@ def variables_of(attributes: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def row_of(table: str, terms: Mapping[str, Term]) -> RowAtom:
-    return RowAtom(table, tuple(terms.items()))
+def row_of(table: str, terms: Mapping[str, syntax.Term]) -> syntax.RowAtom:
+    return syntax.RowAtom(table, tuple(terms.items()))
 
 
-def rule_of(head: Head, *body: Condition) -> Rule:
-    return Rule(head, And(body))
+def rule_of(head: syntax.Head, *body: syntax.Condition) -> syntax.Rule:
+    return syntax.Rule(head, syntax.And(body))
 
 
 def pair_of(
-    table: str, key: Sequence[str], shared: Mapping[str, Term], own: Mapping[str, Term], other: Mapping[str, Term]
-) -> tuple[Condition, ...]:
+    table: str,
+    key: Sequence[str],
+    shared: Mapping[str, syntax.Term],
+    own: Mapping[str, syntax.Term],
+    other: Mapping[str, syntax.Term],
+) -> tuple[syntax.Condition, ...]:
     """Two different rows of a table that share some values, each with values of its own."""
     parts = [name for name in key if name not in shared]
     numbers = [""] if len(parts) == 1 else [str(place + 1) for place in range(len(parts))]
-    first, second = ({name: Variable(f"{letter}{number}") for name, number in zip(parts, numbers, strict=True)} for letter in _KEYS)
-    differ: list[Condition] = [Comparison(Operator.DIFFERENT, first[name], second[name]) for name in parts]
+    first, second = (
+        {name: syntax.Variable(f"{letter}{number}") for name, number in zip(parts, numbers, strict=True)} for letter in _KEYS
+    )
+    differ: list[syntax.Condition] = [syntax.Comparison(syntax.Operator.DIFFERENT, first[name], second[name]) for name in parts]
     return (
         row_of(table, {**first, **shared, **own}),
         row_of(table, {**second, **shared, **other}),
-        differ[0] if len(differ) == 1 else Or(tuple(differ)),
+        differ[0] if len(differ) == 1 else syntax.Or(tuple(differ)),
     )
 
 
-def compared(left: Variable, operator: Operator, right: Variable | int | float) -> Comparison:
+def compared(left: syntax.Variable, operator: syntax.Operator, right: syntax.Variable | int | float) -> syntax.Comparison:
     """A comparison with a variable or a number. We write the number `5.0` as `5`."""
     if isinstance(right, float) and right.is_integer() and abs(right) < _EXACT:
         right = int(right)
-    return Comparison(operator, left, right if isinstance(right, Variable) else Constant(right))
+    return syntax.Comparison(operator, left, right if isinstance(right, syntax.Variable) else syntax.Constant(right))
 
 
-def one_of(variable: Variable, values: Sequence[Value]) -> Head:
+def one_of(variable: syntax.Variable, values: Sequence[Value]) -> syntax.Head:
     if len(values) == 1:
-        return Comparison(Operator.EQUAL, variable, Constant(values[0]))
-    return Membership(variable, tuple(map(Constant, values)))
+        return syntax.Comparison(syntax.Operator.EQUAL, variable, syntax.Constant(values[0]))
+    return syntax.Membership(variable, tuple(map(syntax.Constant, values)))
 
 
 def roundest(above: float, upto: float) -> int | float:

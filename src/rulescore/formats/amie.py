@@ -13,18 +13,7 @@ from itertools import combinations
 from pathlib import PurePath
 
 from rulescore.errors import Diagnostic, Severity, Source, Span
-from rulescore.language.rule_formats import (
-    LOG,
-    MisreadError,
-    RuleFormat,
-    SetAsideError,
-    TableName,
-    ToolRules,
-    read_lines,
-    rule_of,
-    share,
-    some,
-)
+from rulescore.language import rule_formats
 from rulescore.language.syntax import Atom, Comparison, Condition, Constant, Operator, Rule, Variable
 
 _TITLE = "AMIE"
@@ -41,9 +30,9 @@ _TITLES = {
 }
 
 
-def read(source: Source, tables: Sequence[TableName]) -> ToolRules:
+def read(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
     columns = {"confidence": 2, "pca": 3, "support": 4}
-    read = read_lines(source, _TITLE, _EXAMPLE, partial(_read_line, columns))
+    read = rule_formats.read_lines(source, _TITLE, _EXAMPLE, partial(_read_line, columns))
     read.told.extend(_unsaid(read.rules, PurePath(source.name).name))
     return read
 
@@ -84,22 +73,22 @@ def _read_line(columns: dict[str, int], source: Source, start: int, line: str) -
             titles = ["".join(filter(str.isalpha, title)).lower() for title in line.split("\t")]
             columns.update({what: titles.index(title) for what, known in _TITLES.items() for title in titles if title in known})
             return None
-        raise SetAsideError(LOG)
+        raise rule_formats.SetAsideError(rule_formats.LOG)
     rule, *figures = line.split("\t")
     arrows = list(_ARROW.finditer(rule))
     if len(arrows) != 1:
-        raise MisreadError("a rule has one arrow, ` => `, between body and head", 0, len(rule))
+        raise rule_formats.MisreadError("a rule has one arrow, ` => `, between body and head", 0, len(rule))
     body = list(_conditions(source, start, rule, 0, arrows[0].start()))
     heads = list(_conditions(source, start, rule, arrows[0].end(), len(rule)))
     if len(heads) != 1 or not isinstance(heads[0], Atom):
-        raise MisreadError("a head is one atom: three terms with two blanks between them", arrows[0].end(), len(rule))
+        raise rule_formats.MisreadError("a head is one atom: three terms with two blanks between them", arrows[0].end(), len(rule))
     figures_by_name = {what: _figure(line, figures, number) for what, number in columns.items()}
     confidence, pca, support = (figures_by_name[what] for what in ("confidence", "pca", "support"))
-    return rule_of(
+    return rule_formats.rule_of(
         heads[0],
         body,
         Span(source, start, start + len(line)),
-        confidence=None if confidence is None else share(*confidence),
+        confidence=None if confidence is None else rule_formats.share(*confidence),
         support=None if support is None else int(float(support[0])),
         tags=() if pca is None else (f"pca_confidence={pca[0]}",),
     )
@@ -112,7 +101,7 @@ def _figure(line: str, figures: list[str], number: int) -> tuple[str, int] | Non
     text = figures[number - 1]
     at = sum(len(field) + 1 for field in line.split("\t")[:number])
     if not _DECIMAL.fullmatch(text):
-        raise MisreadError("expected a number", at, at + len(text))
+        raise rule_formats.MisreadError("expected a number", at, at + len(text))
     return text.replace(",", "."), at
 
 
@@ -121,7 +110,7 @@ def _conditions(source: Source, start: int, rule: str, begin: int, end: int) -> 
     blanked = _DIFFERENT.sub(lambda match: " " * len(match[0]), rule[:end])
     terms = [(match[0], match.start(), match.end()) for match in _TERM.finditer(blanked, begin)]
     if len(terms) % 3:
-        raise MisreadError("atoms have three terms each, with two blanks between all of them", begin, end)
+        raise rule_formats.MisreadError("atoms have three terms each, with two blanks between all of them", begin, end)
     for (left, at, _), (predicate, _, _), (right, _, stop) in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
         span = Span(source, start + at, start + stop)
         if predicate == _DIFFERENT_FROM:
@@ -140,4 +129,4 @@ def _term(text: str, span: Span) -> Variable | Constant:
     return Variable(text[1:], span) if text.startswith("?") and text[1:].isalnum() else Constant(text, span)
 
 
-FORMAT = RuleFormat("amie", _TITLE, _EXAMPLE, some(r"\?\w+(?:  \S|\s*!=).*\s=>\s+\S"), read, turn=9)
+FORMAT = rule_formats.RuleFormat("amie", _TITLE, _EXAMPLE, rule_formats.some(r"\?\w+(?:  \S|\s*!=).*\s=>\s+\S"), read, turn=9)

@@ -11,29 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from sys import intern
 
 from rulescore.errors import Source, Span
-from rulescore.language.rule_formats import (
-    NUMBER,
-    MisreadError,
-    RuleFormat,
-    SetAsideError,
-    TableName,
-    ToolRules,
-    UnfitError,
-    body_atoms,
-    entity,
-    mostly,
-    only_atom,
-    read_lines,
-    share,
-)
+from rulescore.language import rule_formats
 from rulescore.language.syntax import And, Atom, Constant, Rule, Term, Variable
 
 _TITLE = "AnyBURL"
 _EXAMPLE = "29⇥2⇥0.069⇥nephew(X,Y) <= son(X,A), sister(A,Y)"
 MYSELF = "me_myself_i"
 _ATOM = r"([^(),\t]+)\(([^(),\t]+),([^(),\t]+)\)"
-_LINE = re.compile(rf"(\d+)\t(\d+)\t({NUMBER})\t{_ATOM} <=(?: (?=.)|$)")
-_LOOSE_LINE = re.compile(rf"(\d+)\t(\d+)\t({NUMBER})\t(.+?\)) <=(?: (.*)|$)")
+_LINE = re.compile(rf"(\d+)\t(\d+)\t({rule_formats.NUMBER})\t{_ATOM} <=(?: (?=.)|$)")
+_LOOSE_LINE = re.compile(rf"(\d+)\t(\d+)\t({rule_formats.NUMBER})\t(.+?\)) <=(?: (.*)|$)")
 _BODY_ATOM = re.compile(rf"{_ATOM}(?:, ?(?=.)|$)")
 _END_OF_ATOM = re.compile(r"\)(?=, |$)")
 # `X!=A, c(A,Y)` would be an atom of a predicate named `X!=A, c`.
@@ -43,8 +29,8 @@ _FIRST_VARIABLE = re.compile(r"(.+?)\(([A-Z]),(.+)\)")
 _SECOND_VARIABLE = re.compile(r"(.+?)\((.+),([A-Z])\)")
 
 
-def read(source: Source, tables: Sequence[TableName]) -> ToolRules:
-    return read_lines(source, _TITLE, _EXAMPLE, _read_line)
+def read(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
+    return rule_formats.read_lines(source, _TITLE, _EXAMPLE, _read_line)
 
 
 def _read_line(source: Source, start: int, line: str) -> Rule:
@@ -62,14 +48,14 @@ def _read_line(source: Source, start: int, line: str) -> Rule:
     _, correct, confidence, predicate, left, right = usual.groups()
     span = Span(source, start, start + end)
     if not body:
-        raise SetAsideError
+        raise rule_formats.SetAsideError
     head_span = Span(source, start + usual.start(4), start + usual.end(6) + 1)
     return _rule(_atom(predicate, left, right, head_span), body, confidence, correct, usual.start(3), span)
 
 
 def _rule(head: Atom, body: list[Atom], confidence: str, correct: str, at: int, span: Span) -> Rule:
     # We pass arguments by position: by name, calls take one and a half times as long.
-    return Rule(head, And(tuple(body), span), None, None, 1.0, None, (), share(confidence, at), int(correct), span)
+    return Rule(head, And(tuple(body), span), None, None, 1.0, None, (), rule_formats.share(confidence, at), int(correct), span)
 
 
 def _atom(predicate: str, left: str, right: str, span: Span) -> Atom:
@@ -94,23 +80,23 @@ def _read_loosely(source: Source, start: int, line: str) -> Rule:
         raise _no_line(line)
     _, correct, confidence, _, body = match.groups()
     if not (body or "").strip():
-        raise SetAsideError
+        raise rule_formats.SetAsideError
     heads = list(_atoms(source, start, line, *match.span(4)))
     if len(heads) != 1:
-        raise MisreadError("a head is one atom", *match.span(4))
+        raise rule_formats.MisreadError("a head is one atom", *match.span(4))
     atoms = list(_atoms(source, start, line, *match.span(5)))
     return _rule(heads[0], atoms, confidence, correct, match.start(3), Span(source, start, start + len(line)))
 
 
-def _no_line(line: str) -> MisreadError:
+def _no_line(line: str) -> rule_formats.MisreadError:
     columns = line.split("\t")
     if len(columns) != 4:
-        return MisreadError(f"found {len(columns)} columns instead of 4, which tabs separate")
+        return rule_formats.MisreadError(f"found {len(columns)} columns instead of 4, which tabs separate")
     starts = [sum(len(column) + 1 for column in columns[:number]) for number in range(4)]
-    for number, (what, pattern) in enumerate([("a count", r"\d+"), ("a count", r"\d+"), ("a confidence", NUMBER)]):
+    for number, (what, pattern) in enumerate([("a count", r"\d+"), ("a count", r"\d+"), ("a confidence", rule_formats.NUMBER)]):
         if not re.fullmatch(pattern, columns[number]):
-            return MisreadError(f"this is not {what}", starts[number], starts[number] + len(columns[number]))
-    return MisreadError("a rule is `head <= body`, with an atom as its head", starts[3])
+            return rule_formats.MisreadError(f"this is not {what}", starts[number], starts[number] + len(columns[number]))
+    return rule_formats.MisreadError("a rule is `head <= body`, with an atom as its head", starts[3])
 
 
 def _atoms(source: Source, start: int, line: str, begin: int, end: int) -> Iterator[Atom]:
@@ -121,19 +107,19 @@ def _atoms(source: Source, start: int, line: str, begin: int, end: int) -> Itera
             text = line[position : close.end()]
             match = _BOTH_VARIABLES.fullmatch(text) or _FIRST_VARIABLE.fullmatch(text) or _SECOND_VARIABLE.fullmatch(text)
             if match is not None and _COMPARISON.match(match[1]):
-                raise MisreadError("AnyBURL has no comparisons; expected an atom", position, close.end())
+                raise rule_formats.MisreadError("AnyBURL has no comparisons; expected an atom", position, close.end())
             if match is not None:
                 yield _atom(match[1], match[2], match[3], Span(source, start + position, start + close.end()))
                 position = close.end() + 2
                 break
         else:
-            raise MisreadError("expected an atom with a variable: one capital letter", position, end)
+            raise rule_formats.MisreadError("expected an atom with a variable: one capital letter", position, end)
 
 
 def _write(rule: Rule) -> str:
     if rule.confidence is None or rule.support is None:
-        raise UnfitError("it has no `@confidence` and `@support`, with which each line begins")
-    head, body = only_atom(rule.head), body_atoms(rule.body)
+        raise rule_formats.UnfitError("it has no `@confidence` and `@support`, with which each line begins")
+    head, body = rule_formats.only_atom(rule.head), rule_formats.body_atoms(rule.body)
     # We do not keep the number of predictions: support divided by confidence gives it, to the nearest whole number.
     predicted = round(rule.support / rule.confidence) if rule.confidence else 0
     letters = _letters((head, *body))
@@ -147,7 +133,7 @@ def _letters(atoms: tuple[Atom, ...]) -> dict[str, str]:
     others = [name for atom in body for name in atom if name not in head]
     letters = dict(zip(head, "XY", strict=False)) | dict(zip(dict.fromkeys(others), "ABCDEFGHIJKLMNOPQRSTUVWZ", strict=False))
     if missing := [name for name in (*head, *others) if name not in letters]:
-        raise UnfitError(f"no letter is left for the variable `{missing[0]}`")
+        raise rule_formats.UnfitError(f"no letter is left for the variable `{missing[0]}`")
     return letters
 
 
@@ -158,18 +144,18 @@ def _anyburl_atom(atom: Atom, letters: Mapping[str, str]) -> str:
         case (left, right):
             return f"{atom.predicate}({_anyburl_term(left, letters)},{_anyburl_term(right, letters)})"
         case _:
-            raise UnfitError(f"`{atom.predicate}` has {atom.arity} arguments, and only two can be written")
+            raise rule_formats.UnfitError(f"`{atom.predicate}` has {atom.arity} arguments, and only two can be written")
 
 
 def _anyburl_term(term: Term, letters: Mapping[str, str]) -> str:
-    return letters[term.name] if isinstance(term, Variable) else entity(term)
+    return letters[term.name] if isinstance(term, Variable) else rule_formats.entity(term)
 
 
-FORMAT = RuleFormat(
+FORMAT = rule_formats.RuleFormat(
     "anyburl",
     _TITLE,
     _EXAMPLE,
-    mostly(r"\d+\t\d+\t[^\t]+\t.+\) <=( |$)"),
+    rule_formats.mostly(r"\d+\t\d+\t[^\t]+\t.+\) <=( |$)"),
     read,
     turn=1,
     write=_write,

@@ -12,44 +12,29 @@ from dataclasses import replace
 from functools import partial
 
 from rulescore.errors import Source, Span
-from rulescore.language.rule_formats import (
-    NEGATIVE_WEIGHT,
-    NUMBER,
-    MisreadError,
-    RuleFormat,
-    SetAsideError,
-    TableName,
-    ToolRules,
-    body_atoms,
-    entity,
-    mostly,
-    only_atom,
-    problem_at,
-    read_lines,
-    rule_of,
-    stated_weight,
-    weight_tags,
-)
+from rulescore.language import rule_formats
 from rulescore.language.syntax import Atom, Constant, Falsity, Head, Kind, Or, Rule, Term, Variable
 
 _TITLE = "MLN"
 _EXAMPLE = "1.0 !sister(x, y) v !father(y, z) v aunt(x, z)"
-_WEIGHT = re.compile(rf"\s*({NUMBER})\s+")
+_WEIGHT = re.compile(rf"\s*({rule_formats.NUMBER})\s+")
 _BETWEEN = re.compile(r"(?<=\))\s+v\s+")
 # A name may hold blanks and parentheses, but no whole literal, as in `p(x) => q(x)`.
 _LITERAL = re.compile(r"\s*([!¬]?)\s*((?!.*\)\s.*\()\S(?:.*\S)?)\s*\(([^()]*)\)\s*")
 _TERM = re.compile(r"""\s*(?:([^\W\d]\w*)|"([^"]*)"|'([^']*)'|(\d[\w.]*))\s*""")
 
 
-def read(source: Source, tables: Sequence[TableName]) -> ToolRules:
+def read(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
     cases: dict[bool, Span] = {}
-    rules_read = read_lines(source, _TITLE, _EXAMPLE, partial(_read_line, cases))
+    rules_read = rule_formats.read_lines(source, _TITLE, _EXAMPLE, partial(_read_line, cases))
     if len(cases) == 2:
         # The file does not say whether upper or lower case letters mark variables.
         message = "arguments begin with upper and with lower case letters, so variables cannot be told from constants"
         for span in cases.values():
-            wrong = MisreadError(message, 0, span.end - span.start, help="put constants in quotes")
-            rules_read.problems.append(problem_at(source, span.start, source.text[span.start : span.end], wrong, _TITLE, _EXAMPLE))
+            wrong = rule_formats.MisreadError(message, 0, span.end - span.start, help="put constants in quotes")
+            rules_read.problems.append(
+                rule_formats.problem_at(source, span.start, source.text[span.start : span.end], wrong, _TITLE, _EXAMPLE)
+            )
     return rules_read
 
 
@@ -70,10 +55,10 @@ def _read_line(cases: dict[bool, Span], source: Source, start: int, line: str) -
         (body if negated else heads).append(atom)
     span = Span(source, start, start + end)
     if weight and float(weight[1]) < 0:
-        raise SetAsideError(NEGATIVE_WEIGHT)
+        raise rule_formats.SetAsideError(rule_formats.NEGATIVE_WEIGHT)
     if not body:
-        raise SetAsideError
-    rule = rule_of(_head(heads, span), body, span, tags=weight_tags(weight[1]) if weight else ())
+        raise rule_formats.SetAsideError
+    rule = rule_formats.rule_of(_head(heads, span), body, span, tags=rule_formats.weight_tags(weight[1]) if weight else ())
     return replace(rule, kind=Kind.HARD) if hard else rule
 
 
@@ -91,7 +76,7 @@ def _literal(cases: dict[bool, Span], source: Source, start: int, line: str, beg
     match = _LITERAL.fullmatch(line, begin, end)
     if match is None:
         message = "expected a literal, `p(x, y)` or `!p(x, y)`, with ` v ` between two"
-        raise MisreadError(message, begin, end, help="write `p => q` as the clause `!p v q`" if "=>" in line else "")
+        raise rule_formats.MisreadError(message, begin, end, help="write `p => q` as the clause `!p v q`" if "=>" in line else "")
     span = Span(source, start + match.start(2), start + match.end(3) + 1)
     terms = []
     position = match.start(3)
@@ -104,7 +89,7 @@ def _literal(cases: dict[bool, Span], source: Source, start: int, line: str, beg
 def _term(cases: dict[bool, Span], source: Source, start: int, line: str, begin: int, end: int) -> Term:
     match = _TERM.fullmatch(line, begin, end)
     if match is None:
-        raise MisreadError("expected a variable, a constant in quotes, or a number", begin, end)
+        raise rule_formats.MisreadError("expected a variable, a constant in quotes, or a number", begin, end)
     span = Span(source, start + begin, start + end)
     name, *constants = match.groups()
     if name is None:
@@ -118,11 +103,11 @@ def _write(rule: Rule) -> str:
         case Falsity():
             heads: tuple[Atom, ...] = ()
         case Or(parts):
-            heads = tuple(map(only_atom, parts))
+            heads = tuple(map(rule_formats.only_atom, parts))
         case head:
-            heads = (only_atom(head),)
-    negated = [f"!{_mln_atom(atom)}" for atom in body_atoms(rule.body)]
-    return f"{stated_weight(rule)} {' v '.join([*negated, *map(_mln_atom, heads)])}"
+            heads = (rule_formats.only_atom(head),)
+    negated = [f"!{_mln_atom(atom)}" for atom in rule_formats.body_atoms(rule.body)]
+    return f"{rule_formats.stated_weight(rule)} {' v '.join([*negated, *map(_mln_atom, heads)])}"
 
 
 def _mln_atom(atom: Atom) -> str:
@@ -130,15 +115,17 @@ def _mln_atom(atom: Atom) -> str:
 
 
 def _mln_term(term: Term) -> str:
-    return term.name if isinstance(term, Variable) else f'"{entity(term)}"'
+    return term.name if isinstance(term, Variable) else f'"{rule_formats.entity(term)}"'
 
 
-FORMAT = RuleFormat(
+FORMAT = rule_formats.RuleFormat(
     "mln",
     _TITLE,
     _EXAMPLE,
     # A line with the arrow `<-` is not in this format: in `2 * N > 40 <- age(X, N).`, 2 is not a weight.
-    mostly(rf"(?!.*(?:<-|:-|←))(?:{NUMBER}\s+[!¬]?\s*[^\s(].*\)|(?:{NUMBER}\s+)?[!¬]?\s*\S.*\)\s+v\s+[!¬]?\s*\S.*\))\s*\.?$"),
+    rule_formats.mostly(
+        rf"(?!.*(?:<-|:-|←))(?:{rule_formats.NUMBER}\s+[!¬]?\s*[^\s(].*\)|(?:{rule_formats.NUMBER}\s+)?[!¬]?\s*\S.*\)\s+v\s+[!¬]?\s*\S.*\))\s*\.?$"
+    ),
     read,
     turn=8,
     write=_write,

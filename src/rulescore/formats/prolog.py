@@ -10,17 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rulescore.errors import Source, Span
-from rulescore.language.rule_formats import (
-    LOG,
-    MisreadError,
-    RuleFormat,
-    SetAsideError,
-    TableName,
-    ToolRules,
-    problem_at,
-    rule_of,
-    some,
-)
+from rulescore.language import rule_formats
 from rulescore.language.syntax import Atom, Comparison, Condition, Constant, Not, Operator, Rule, Term, Variable, Wildcard
 
 _TITLE = "Prolog"
@@ -55,17 +45,17 @@ class _Token(NamedTuple):
     end: int
 
 
-def read(source: Source, tables: Sequence[TableName]) -> ToolRules:
-    rules_read = ToolRules()
+def read(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
+    rules_read = rule_formats.ToolRules()
     if logged := len(_LOG.findall(source.text)):
-        rules_read.set_aside[LOG] = logged
+        rules_read.set_aside[rule_formats.LOG] = logged
     for tokens in _clauses(source.text):
         try:
             rules_read.rules.append(_Clause(source, tokens).read())
-        except SetAsideError as aside:
+        except rule_formats.SetAsideError as aside:
             rules_read.set_aside[aside.reason] += 1
-        except MisreadError as wrong:
-            rules_read.problems.append(problem_at(source, 0, source.text, wrong, _TITLE, _EXAMPLE))
+        except rule_formats.MisreadError as wrong:
+            rules_read.problems.append(rule_formats.problem_at(source, 0, source.text, wrong, _TITLE, _EXAMPLE))
     return rules_read
 
 
@@ -93,7 +83,7 @@ class _Clause:
         head = self._atom()
         span = Span(self._source, self._tokens[0].start, self._tokens[-1].end)
         if self._at("stop"):
-            raise SetAsideError
+            raise rule_formats.SetAsideError
         self._expect(":-", "`:-` or a full stop")
         body = [self._condition()]
         while self._here.text == ",":
@@ -101,7 +91,7 @@ class _Clause:
             body.append(self._condition())
         if not self._at("stop"):
             raise self._wrong("`,` or a full stop")
-        return rule_of(head, body, span)
+        return rule_formats.rule_of(head, body, span)
 
     @property
     def _here(self) -> _Token:
@@ -111,9 +101,9 @@ class _Clause:
     def _at(self, kind: str) -> bool:
         return self._here.kind == kind
 
-    def _wrong(self, what: str) -> MisreadError:
+    def _wrong(self, what: str) -> rule_formats.MisreadError:
         instead = f", found `{self._here.text[:40]}`" if self._here.text else ""
-        return MisreadError(f"expected {what}{instead}", self._here.start, self._here.end)
+        return rule_formats.MisreadError(f"expected {what}{instead}", self._here.start, self._here.end)
 
     def _expect(self, text: str, what: str) -> None:
         if self._here.text != text:
@@ -188,4 +178,4 @@ _SIGN = r"\*{4,}\s*SOLUTION|.*\\\+|.*\\==?|^[^\"`#]*'[^']*'"
 """Our own language has none of these."""
 
 
-FORMAT = RuleFormat("prolog", _TITLE, _EXAMPLE, some(_CLAUSE, _SIGN), read, turn=11)
+FORMAT = rule_formats.RuleFormat("prolog", _TITLE, _EXAMPLE, rule_formats.some(_CLAUSE, _SIGN), read, turn=11)

@@ -8,24 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rulescore.errors import Source, Span
-from rulescore.language.rule_formats import (
-    NUMBER,
-    MisreadError,
-    RuleFormat,
-    SetAsideError,
-    TableName,
-    ToolRules,
-    read_lines,
-    rule_of,
-    some,
-    weight_tags,
-)
+from rulescore.language import rule_formats
 from rulescore.language.syntax import Atom, Comparison, Constant, Falsity, Head, Kind, Not, Operator, Or, Rule, Variable
 
 _TITLE = "PSL"
 _EXAMPLE = "20: Lived(P1, L) & Lived(P2, L) & (P1 != P2) -> Knows(P1, P2) ^2"
 _QUOTED = r"""'[^']*'|"[^"]*\""""
-_WEIGHT = re.compile(rf"\s*({NUMBER})\s*:\s*")
+_WEIGHT = re.compile(rf"\s*({rule_formats.NUMBER})\s*:\s*")
 _END = re.compile(r"\s*(?:\^\s*[12])?\s*(\.?)\s*$")
 _ARROW = re.compile(rf"{_QUOTED}|(->|>>)|(<-|<<)")
 _TERM = rf"(?:\w+|{_QUOTED})"
@@ -33,8 +22,8 @@ _LITERAL = re.compile(rf"\s*((?:[!~]\s*)*)([\w.\-/:#]+)\s*\(\s*({_TERM}(?:\s*,\s
 _COMPARED = re.compile(rf"\s*(\(?)\s*({_TERM})\s*(!=|==|=)\s*({_TERM})\s*(\)?)\s*")
 
 
-def read(source: Source, tables: Sequence[TableName]) -> ToolRules:
-    return read_lines(source, _TITLE, _EXAMPLE, _read_line)
+def read(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
+    return rule_formats.read_lines(source, _TITLE, _EXAMPLE, _read_line)
 
 
 def _read_line(source: Source, start: int, line: str) -> Rule:
@@ -43,10 +32,10 @@ def _read_line(source: Source, start: int, line: str) -> Rule:
     assert ending is not None, "it may be empty"
     begin, end = weight.end() if weight else 0, ending.start()
     if weight is None and not ending[1]:
-        raise MisreadError("a rule begins with `weight:`, or ends in ` .`")
+        raise rule_formats.MisreadError("a rule begins with `weight:`, or ends in ` .`")
     arrows = [arrow for arrow in _ARROW.finditer(line, begin, end) if arrow[1] or arrow[2]]
     if len(arrows) > 1:
-        raise MisreadError("a rule has one arrow", *arrows[1].span())
+        raise rule_formats.MisreadError("a rule has one arrow", *arrows[1].span())
     if arrows:
         before, behind = (begin, arrows[0].start()), (arrows[0].end(), end)
         head, body = (behind, before) if arrows[0][1] else (before, behind)
@@ -55,8 +44,8 @@ def _read_line(source: Source, start: int, line: str) -> Rule:
     else:
         heads, conditions = _clause(list(_conditions(source, start, line, begin, end, "|")))
     span = Span(source, start, start + len(line))
-    rule = rule_of(_head(heads, span), conditions, span)
-    tagged = replace(rule, tags=weight_tags(weight[1]) if weight else ())
+    rule = rule_formats.rule_of(_head(heads, span), conditions, span)
+    tagged = replace(rule, tags=rule_formats.weight_tags(weight[1]) if weight else ())
     return replace(tagged, kind=Kind.HARD) if ending[1] and weight is None else tagged
 
 
@@ -75,7 +64,7 @@ def _clause(parts: list[Atom | Not | Comparison]) -> tuple[list[Atom | Not | Com
             case _:
                 heads.append(part)
     if len(parts) == 1 or not any(isinstance(condition, Atom) for condition in body):
-        raise SetAsideError
+        raise rule_formats.SetAsideError
     return heads, body
 
 
@@ -109,11 +98,13 @@ def _condition(source: Source, start: int, line: str, begin: int, end: int) -> A
     if (match := _COMPARED.fullmatch(line, begin, end)) and bool(match[1]) == bool(match[5]):
         operator = Operator.DIFFERENT if match[3] == "!=" else Operator.EQUAL
         return Comparison(operator, _term(match[2], span), _term(match[4], span), span)
-    raise MisreadError("expected an atom, `!` and an atom, or `(X != Y)`; arithmetic rules are not read", begin, end)
+    raise rule_formats.MisreadError("expected an atom, `!` and an atom, or `(X != Y)`; arithmetic rules are not read", begin, end)
 
 
 def _term(text: str, span: Span) -> Variable | Constant:
     return Constant(text[1:-1], span) if text[0] in "'\"" else Variable(text, span)
 
 
-FORMAT = RuleFormat("psl", _TITLE, _EXAMPLE, some(rf"{NUMBER}\s*:\s*\S.*(?:->|>>|\^\s*[12]\s*$)"), read, turn=10)
+FORMAT = rule_formats.RuleFormat(
+    "psl", _TITLE, _EXAMPLE, rule_formats.some(rf"{rule_formats.NUMBER}\s*:\s*\S.*(?:->|>>|\^\s*[12]\s*$)"), read, turn=10
+)

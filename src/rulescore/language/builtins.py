@@ -7,30 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rulescore.errors import Span, suggestion, ticked
+from rulescore.language import syntax
 from rulescore.language.cursor import FUNCTIONS as NAMES_ELSEWHERE
 from rulescore.language.cursor import Cursor, StatementError
-from rulescore.language.syntax import (
-    Aggregate,
-    Aggregation,
-    And,
-    Atom,
-    Attribute,
-    Call,
-    Comparison,
-    Condition,
-    Constant,
-    Expression,
-    Let,
-    Membership,
-    Negative,
-    Not,
-    Operation,
-    Or,
-    RowAtom,
-    Test,
-    Variable,
-    Wildcard,
-)
 from rulescore.values import DURATIONS, MOMENTS, NUMBERS, UNITS, ValueType
 
 _STRING, _INTEGER, _FLOAT = ValueType.STRING, ValueType.INTEGER, ValueType.FLOAT
@@ -98,9 +77,9 @@ TEST_SIGNATURES = {
 """Built-in tests of values. `within` is not among them: it becomes a comparison before the check of types."""
 
 
-Node = Condition | Expression
+Node = syntax.Condition | syntax.Expression
 
-AGGREGATES = frozenset(aggregation.value for aggregation in Aggregation)
+AGGREGATES = frozenset(aggregation.value for aggregation in syntax.Aggregation)
 
 TESTS = (*TEST_SIGNATURES, "within")
 """Conditions that are built in. A predicate of the data with such a name takes precedence."""
@@ -114,35 +93,62 @@ def gives_value(name: str) -> bool:
     return name in FUNCTIONS or name in AGGREGATES
 
 
-def expression_of(cursor: Cursor, node: Node | Wildcard) -> Expression:
+def expression_of(cursor: Cursor, node: Node | syntax.Wildcard) -> syntax.Expression:
     """A node that the parser read, as a value."""
     match node:
-        case Variable() | Constant() | Attribute() | Operation() | Negative() | Call() | Aggregate():
+        case (
+            syntax.Variable()
+            | syntax.Constant()
+            | syntax.Attribute()
+            | syntax.Operation()
+            | syntax.Negative()
+            | syntax.Call()
+            | syntax.Aggregate()
+        ):
             return node
-        case Atom(predicate=name, terms=terms):
+        case syntax.Atom(predicate=name, terms=terms):
             return _call(cursor, name, tuple(expression_of(cursor, term) for term in terms), node.span)
-        case Test(predicate=name, arguments=arguments):
+        case syntax.Test(predicate=name, arguments=arguments):
             return _call(cursor, name, arguments, node.span)
-        case Wildcard():
+        case syntax.Wildcard():
             advice = "name the variable, and bind it by an atom"
             raise cursor.failure("E109", "`_` has no value to compare or to compute with", _span(cursor, node.span), help=advice)
-        case RowAtom() | Comparison() | Membership() | Let() | Not() | And() | Or():
+        case (
+            syntax.RowAtom() | syntax.Comparison() | syntax.Membership() | syntax.Let() | syntax.Not() | syntax.And() | syntax.Or()
+        ):
             note = "a condition is true or false; it cannot be compared or computed with"
             raise cursor.failure("E109", "a condition stands where a value is needed", _span(cursor, node.span), note=note)
 
 
-def condition_of(cursor: Cursor, node: Node) -> Condition:
+def condition_of(cursor: Cursor, node: Node) -> syntax.Condition:
     """A node that the parser read, as a condition. The cursor stands behind it."""
     match node:
-        case Atom():
+        case syntax.Atom():
             return node
-        case Test(predicate=name, span=Span() as span) if gives_value(name) and span.source.text[span.start] not in '"`':
+        case syntax.Test(predicate=name, span=Span() as span) if gives_value(name) and span.source.text[span.start] not in '"`':
             raise _not_compared(cursor)
-        case RowAtom() | Test() | Comparison() | Membership() | Let() | Not() | And() | Or():
+        case (
+            syntax.RowAtom()
+            | syntax.Test()
+            | syntax.Comparison()
+            | syntax.Membership()
+            | syntax.Let()
+            | syntax.Not()
+            | syntax.And()
+            | syntax.Or()
+        ):
             return node
-        case Constant(value=str() as name):
+        case syntax.Constant(value=str() as name):
             raise without_arguments(cursor, name, _span(cursor, node.span))
-        case Variable() | Constant() | Attribute() | Operation() | Negative() | Call() | Aggregate():
+        case (
+            syntax.Variable()
+            | syntax.Constant()
+            | syntax.Attribute()
+            | syntax.Operation()
+            | syntax.Negative()
+            | syntax.Call()
+            | syntax.Aggregate()
+        ):
             raise _not_compared(cursor)
 
 
@@ -165,7 +171,7 @@ def without_arguments(cursor: Cursor, name: str, span: Span) -> StatementError:
     )
 
 
-def _call(cursor: Cursor, name: str, arguments: tuple[Expression, ...], span: Span | None) -> Expression:
+def _call(cursor: Cursor, name: str, arguments: tuple[syntax.Expression, ...], span: Span | None) -> syntax.Expression:
     place = _span(cursor, span)
     if name in TOLERANCES:
         advice = f"write `within(P, Q, {name}(…))`"
@@ -176,7 +182,7 @@ def _call(cursor: Cursor, name: str, arguments: tuple[Expression, ...], span: Sp
     if not signature.takes(len(arguments)):
         advice = f"an aggregate has a colon: `{name}(X : p(X))`" if name in AGGREGATES else ""
         raise cursor.failure("E119", f"`{name}` takes {_number_of_arguments(signature.least, signature.most)}", place, help=advice)
-    return Call(name, arguments, span)
+    return syntax.Call(name, arguments, span)
 
 
 def _number_of_arguments(least: int, most: int | None) -> str:
@@ -205,11 +211,11 @@ def _unknown_function(cursor: Cursor, name: str, span: Span) -> StatementError:
     )
 
 
-def tolerance(cursor: Cursor, name: str, arguments: tuple[Expression, ...], span: Span) -> Call:
+def tolerance(cursor: Cursor, name: str, arguments: tuple[syntax.Expression, ...], span: Span) -> syntax.Call:
     """`10%`, `quantile(0.9)` or `spread(2)`."""
     match arguments:
-        case (Constant(value=int() | float() as value),) if not isinstance(value, bool) and 0 <= value <= _GREATEST[name]:
-            return Call(name, arguments, span)
+        case (syntax.Constant(value=int() | float() as value),) if not isinstance(value, bool) and 0 <= value <= _GREATEST[name]:
+            return syntax.Call(name, arguments, span)
     allowed = "between 0 and 1" if name == "quantile" else "that is not negative"
     taker = "a tolerance in percent" if name == "percent" else f"`{name}`"
     raise cursor.failure("E119", f"{taker} takes one number {allowed}", span, help=f"write `within(P, Q, {_EXAMPLES[name]})`")

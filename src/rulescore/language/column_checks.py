@@ -20,22 +20,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from rulescore.errors import Span
+from rulescore.language import syntax
 from rulescore.language.conditions import read_membership
 from rulescore.language.cursor import Cursor, is_dotted, is_word
-from rulescore.language.syntax import (
-    Aggregate,
-    Aggregation,
-    And,
-    Atom,
-    Comparison,
-    Condition,
-    Constant,
-    Head,
-    Not,
-    Operator,
-    RowAtom,
-    Variable,
-)
 from rulescore.language.terms import read_constant, read_name, write_name, write_value
 
 MATCHES = "matches"
@@ -44,7 +31,7 @@ MATCHES = "matches"
 UNKNOWN_KEY = ("row",)
 """The key of a table of which nothing is known: rule files are also checked without data."""
 
-_ONE = Constant(1)
+_ONE = syntax.Constant(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +49,9 @@ class Columns:
             return f"{self.table}.{first}"
         return f"{write_name(self.table)}({', '.join(map(write_name, (first, *more)))})"
 
-    def row(self, variables: Mapping[str, Variable], *names: str) -> RowAtom:
+    def row(self, variables: Mapping[str, syntax.Variable], *names: str) -> syntax.RowAtom:
         """A row of the table, with these columns, or with all, as variables."""
-        return RowAtom(self.table, tuple((name, variables[name]) for name in names or self.names), self.span)
+        return syntax.RowAtom(self.table, tuple((name, variables[name]) for name in names or self.names), self.span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +59,8 @@ class ColumnCheck:
     """What a check says, in words and as a rule."""
 
     words: str
-    head: Head
-    body: And
+    head: syntax.Head
+    body: syntax.And
 
 
 def read_column_check(cursor: Cursor) -> list[ColumnCheck]:
@@ -108,15 +95,15 @@ def _read_names(cursor: Cursor) -> tuple[str, ...]:
     return tuple(cursor.several(lambda cursor: read_name(cursor, "the name of a column")))
 
 
-def _variables(*names: str) -> dict[str, Variable]:
+def _variables(*names: str) -> dict[str, syntax.Variable]:
     """A variable for each name, made of its letters."""
-    made: dict[str, Variable] = {}
+    made: dict[str, syntax.Variable] = {}
     for name in names:
         letters = "".join(re.findall(r"\w+", name)).lstrip("0123456789_")
         stem = (letters[:1].upper() + letters[1:]) if letters[:1].upper() != letters[:1].lower() else "Value"
         taken = {variable.name for variable in made.values()}
         numbers = (f"{stem}{number}" for number in range(2, len(names) + 2))
-        made[name] = Variable(stem if stem not in taken else next(numbered for numbered in numbers if numbered not in taken))
+        made[name] = syntax.Variable(stem if stem not in taken else next(numbered for numbered in numbers if numbered not in taken))
     return made
 
 
@@ -124,13 +111,13 @@ def _key(cursor: Cursor, columns: Columns) -> tuple[str, ...]:
     return cursor.keys.get(columns.table, UNKNOWN_KEY)
 
 
-def _of_each(cursor: Cursor, columns: Columns, words: str, head: Callable[[Variable], Head]) -> list[ColumnCheck]:
+def _of_each(cursor: Cursor, columns: Columns, words: str, head: Callable[[syntax.Variable], syntax.Head]) -> list[ColumnCheck]:
     """A condition on the value of each column."""
     cursor.finish("`.`")
     checks = []
     for name in columns.names:
         variables = _variables(name)
-        body = And((columns.row(variables, name),))
+        body = syntax.And((columns.row(variables, name),))
         checks.append(ColumnCheck(f"{columns.words(name)} {words}", head(variables[name]), body))
     return checks
 
@@ -143,21 +130,21 @@ def _not_null(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
     for name in columns.names:
         variables = _variables(*dict.fromkeys((*key, name)))
         values = _count(columns.row(variables, *dict.fromkeys((*key, name))), variables[name])
-        head = Comparison(Operator.AT_LEAST, values, _ONE)
-        checks.append(ColumnCheck(f"{columns.words(name)} not null", head, And((columns.row(variables, *key),))))
+        head = syntax.Comparison(syntax.Operator.AT_LEAST, values, _ONE)
+        checks.append(ColumnCheck(f"{columns.words(name)} not null", head, syntax.And((columns.row(variables, *key),))))
     return checks
 
 
-def _count(row: RowAtom, value: Variable | Constant = _ONE) -> Aggregate:
-    return Aggregate(Aggregation.COUNT, value, And((row,)))
+def _count(row: syntax.RowAtom, value: syntax.Variable | syntax.Constant = _ONE) -> syntax.Aggregate:
+    return syntax.Aggregate(syntax.Aggregation.COUNT, value, syntax.And((row,)))
 
 
 def _unique(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
     cursor.finish("`.`")
     variables = _variables(*columns.names)
     # We make two atoms instead of using one twice, because each needs a key of its own.
-    head = Comparison(Operator.AT_MOST, _count(columns.row(variables)), _ONE)
-    return [ColumnCheck(f"{columns.words()} unique", head, And((columns.row(variables),)))]
+    head = syntax.Comparison(syntax.Operator.AT_MOST, _count(columns.row(variables)), _ONE)
+    return [ColumnCheck(f"{columns.words()} unique", head, syntax.And((columns.row(variables),)))]
 
 
 def _in(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
@@ -172,8 +159,13 @@ def _between(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
     cursor.expect("and", "`and` and the upper limit")
     most = read_constant(cursor)
 
-    def within(variable: Variable) -> Head:
-        return And((Comparison(Operator.AT_MOST, least, variable), Comparison(Operator.AT_MOST, variable, most)))
+    def within(variable: syntax.Variable) -> syntax.Head:
+        return syntax.And(
+            (
+                syntax.Comparison(syntax.Operator.AT_MOST, least, variable),
+                syntax.Comparison(syntax.Operator.AT_MOST, variable, most),
+            )
+        )
 
     return _of_each(cursor, columns, f"between {write_value(least.value)} and {write_value(most.value)}", within)
 
@@ -188,17 +180,17 @@ def _matches(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
         span = cursor.token_span(token)
         raise cursor.failure("E116", f"the pattern cannot be read: {error}", span, note=note) from None
     words = f"matches {write_value(pattern.value)}"
-    checks = _of_each(cursor, columns, words, lambda variable: Atom(MATCHES, (variable, pattern)))
+    checks = _of_each(cursor, columns, words, lambda variable: syntax.Atom(MATCHES, (variable, pattern)))
     return [replace(check, body=_as_text(check.body)) for check in checks]
 
 
-def _as_text(body: And) -> And:
+def _as_text(body: syntax.And) -> syntax.And:
     """The row of a body. We compare its value with a text, so a column of a text file that looks like numbers stays text."""
     (row,) = body.conditions
-    assert isinstance(row, RowAtom)
+    assert isinstance(row, syntax.RowAtom)
     ((_, value),) = row.arguments
-    assert isinstance(value, Variable)
-    return And((row, Comparison(Operator.DIFFERENT, value, Constant(""))))
+    assert isinstance(value, syntax.Variable)
+    return syntax.And((row, syntax.Comparison(syntax.Operator.DIFFERENT, value, syntax.Constant(""))))
 
 
 def _references(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
@@ -208,13 +200,15 @@ def _references(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
         message = f"{len(columns.names)} and {len(other.names)} columns do not belong together"
         raise cursor.failure("E116", message, other.span, help="name as many columns on both sides")
     variables = _variables(*columns.names)
-    there = RowAtom(
+    there = syntax.RowAtom(
         other.table,
         tuple((theirs, variables[ours]) for theirs, ours in zip(other.names, columns.names, strict=True)),
         other.span,
     )
     words = f"{columns.words()} references {other.words()}"
-    return [ColumnCheck(words, Comparison(Operator.AT_LEAST, _count(there), _ONE), And((columns.row(variables),)))]
+    return [
+        ColumnCheck(words, syntax.Comparison(syntax.Operator.AT_LEAST, _count(there), _ONE), syntax.And((columns.row(variables),)))
+    ]
 
 
 def _depends(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
@@ -239,21 +233,23 @@ def _dependency(cursor: Cursor, columns: Columns, name: str, determinants: tuple
     used = {variable.name for variable in first.values()}
     other = {column: _other(variable, used) if column in own else variable for column, variable in first.items()}
     named = tuple(dict.fromkeys((*key, *determinants, name)))
-    same = [Comparison(Operator.DIFFERENT, first[column], other[column]) for column in key]
-    different: tuple[Condition, ...] = ()
+    same = [syntax.Comparison(syntax.Operator.DIFFERENT, first[column], other[column]) for column in key]
+    different: tuple[syntax.Condition, ...] = ()
     if len(same) == 1:
         different = (same[0],)
     elif same:
-        different = (Not(And(tuple(Comparison(Operator.EQUAL, part.left, part.right) for part in same))),)
-    body = And((columns.row(first, *named), columns.row(other, *named), *different))
+        different = (
+            syntax.Not(syntax.And(tuple(syntax.Comparison(syntax.Operator.EQUAL, part.left, part.right) for part in same))),
+        )
+    body = syntax.And((columns.row(first, *named), columns.row(other, *named), *different))
     listed = ", ".join(map(write_name, determinants))
     words = f"{columns.words(name)} depends on {f'({listed})' if len(determinants) > 1 else listed}"
-    return ColumnCheck(words, Comparison(Operator.EQUAL, first[name], other[name]), body)
+    return ColumnCheck(words, syntax.Comparison(syntax.Operator.EQUAL, first[name], other[name]), body)
 
 
-def _other(variable: Variable, used: set[str]) -> Variable:
+def _other(variable: syntax.Variable, used: set[str]) -> syntax.Variable:
     name = next(name for number in range(2, len(used) + 3) if (name := f"{variable.name}{number}") not in used)
-    return Variable(name)
+    return syntax.Variable(name)
 
 
 def _ordered(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
@@ -264,9 +260,9 @@ def _ordered(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
     checks = []
     for least, most in pairwise(columns.names):
         variables = _variables(least, most)
-        head = Comparison(Operator.AT_MOST, variables[least], variables[most])
+        head = syntax.Comparison(syntax.Operator.AT_MOST, variables[least], variables[most])
         words = f"{columns.words(least, most)} ordered"
-        checks.append(ColumnCheck(words, head, And((columns.row(variables, least, most),))))
+        checks.append(ColumnCheck(words, head, syntax.And((columns.row(variables, least, most),))))
     return checks
 
 

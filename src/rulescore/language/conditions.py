@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from rulescore.errors import Span
+from rulescore.language import syntax
 from rulescore.language.builtins import (
     AGGREGATES,
     FUNCTIONS,
@@ -18,30 +19,6 @@ from rulescore.language.builtins import (
 )
 from rulescore.language.cursor import FUNCTIONS as NAMES_ELSEWHERE
 from rulescore.language.cursor import NAME_KINDS, Cursor, StatementError, Token, is_variable_word
-from rulescore.language.syntax import (
-    Aggregate,
-    Aggregation,
-    And,
-    Arithmetic,
-    Atom,
-    Attribute,
-    Comparison,
-    Condition,
-    Constant,
-    Expression,
-    Let,
-    Membership,
-    Negative,
-    Not,
-    Operation,
-    Operator,
-    Or,
-    RowAtom,
-    Term,
-    Test,
-    Variable,
-    Wildcard,
-)
 from rulescore.language.terms import PLAIN_KINDS, plain_term, read_constant, read_name, read_predicate, read_term
 from rulescore.language.trees import atoms_in, conditions_in
 
@@ -52,15 +29,15 @@ def at_argument_name(cursor: Cursor) -> bool:
     return cursor.following.kind == ":" and cursor.token.kind in NAME_KINDS
 
 
-def read_row(cursor: Cursor, table: str, start: int) -> RowAtom:
+def read_row(cursor: Cursor, table: str, start: int) -> syntax.RowAtom:
     """The arguments of `table` and the closing parenthesis. The cursor stands at the first name."""
-    arguments: dict[str, Term] = {}
+    arguments: dict[str, syntax.Term] = {}
     cursor.several(lambda cursor: _read_row_argument(cursor, table, arguments))
     cursor.expect(")", "`,` or `)`")
-    return RowAtom(table, tuple(arguments.items()), cursor.span_from(start))
+    return syntax.RowAtom(table, tuple(arguments.items()), cursor.span_from(start))
 
 
-def _read_row_argument(cursor: Cursor, table: str, arguments: dict[str, Term]) -> None:
+def _read_row_argument(cursor: Cursor, table: str, arguments: dict[str, syntax.Term]) -> None:
     name_token = cursor.token
     if not at_argument_name(cursor):
         if cursor.following.kind in {",", ")"}:
@@ -91,9 +68,15 @@ def _computed(cursor: Cursor, table: str, name: str) -> StatementError:
     return cursor.failure("E120", message, cursor.token_span(token), label="expected `,` or `)`", help=advice)
 
 
-_COMPARISONS = {operator.value: operator for operator in Operator}
-_ARITHMETIC = {operator.value: operator for operator in Arithmetic if operator is not Arithmetic.MODULO}
-_POWERS = {Arithmetic.ADD: 1, Arithmetic.SUBTRACT: 1, Arithmetic.MULTIPLY: 2, Arithmetic.DIVIDE: 2, Arithmetic.MODULO: 2}
+_COMPARISONS = {operator.value: operator for operator in syntax.Operator}
+_ARITHMETIC = {operator.value: operator for operator in syntax.Arithmetic if operator is not syntax.Arithmetic.MODULO}
+_POWERS = {
+    syntax.Arithmetic.ADD: 1,
+    syntax.Arithmetic.SUBTRACT: 1,
+    syntax.Arithmetic.MULTIPLY: 2,
+    syntax.Arithmetic.DIVIDE: 2,
+    syntax.Arithmetic.MODULO: 2,
+}
 JOINTS = frozenset({",", "and", "or"})
 _ENDS = frozenset({",", ")"})
 PREDICATE_KINDS = NAME_KINDS | {"dotted"}
@@ -101,11 +84,11 @@ PREDICATE_KINDS = NAME_KINDS | {"dotted"}
 _AFTER_VALUES = frozenset({*_COMPARISONS, *_ARITHMETIC, "in", "not", "word"})
 
 
-def read_conjunction(cursor: Cursor) -> And:
+def read_conjunction(cursor: Cursor) -> syntax.And:
     """A condition as a conjunction. If it is none, it becomes the only part."""
     start = cursor.token.start
     condition = condition_of(cursor, read_formula(cursor))
-    return condition if isinstance(condition, And) else And((condition,), cursor.span_from(start))
+    return condition if isinstance(condition, syntax.And) else syntax.And((condition,), cursor.span_from(start))
 
 
 def read_formula(cursor: Cursor) -> Node:
@@ -115,7 +98,7 @@ def read_formula(cursor: Cursor) -> Node:
     node = _read_part(cursor)
     if cursor.token.kind in JOINTS:
         parts = [condition_of(cursor, node)]
-        alternatives: list[Condition] = []
+        alternatives: list[syntax.Condition] = []
         joints: set[str] = set()
         while (joint := cursor.token.kind) in JOINTS:
             if joint not in joints:
@@ -128,17 +111,17 @@ def read_formula(cursor: Cursor) -> Node:
             begin = cursor.index
             parts.append(condition_of(cursor, _read_part(cursor)))
         span = cursor.span_from(start)
-        node = Or((*alternatives, _joined(parts)), span) if alternatives else And(tuple(parts), span)
+        node = syntax.Or((*alternatives, _joined(parts)), span) if alternatives else syntax.And(tuple(parts), span)
     cursor.begin = begin
     return node
 
 
-def _joined(parts: list[Condition]) -> Condition:
+def _joined(parts: list[syntax.Condition]) -> syntax.Condition:
     """The parts between two `or`."""
     if len(parts) == 1:
         return parts[0]
     first, last = parts[0].span, parts[-1].span
-    return And(tuple(parts), Span(first.source, first.start, last.end) if first and last else None)
+    return syntax.And(tuple(parts), Span(first.source, first.start, last.end) if first and last else None)
 
 
 def _check_joint(cursor: Cursor, joints: set[str]) -> None:
@@ -183,7 +166,7 @@ def _read_part(cursor: Cursor) -> Node:
     return _read_comparison(cursor, node, token.start)
 
 
-def _read_negation(cursor: Cursor) -> Not:
+def _read_negation(cursor: Cursor) -> syntax.Not:
     start = cursor.token.start
     cursor.enter()
     cursor.advance()
@@ -191,10 +174,10 @@ def _read_negation(cursor: Cursor) -> Not:
         raise cursor.unexpected("a condition", help="`let` only names a value, so it cannot be negated")
     condition = condition_of(cursor, _read_part(cursor))
     cursor.leave()
-    return Not(condition, cursor.span_from(start))
+    return syntax.Not(condition, cursor.span_from(start))
 
 
-def _read_definition(cursor: Cursor) -> Let:
+def _read_definition(cursor: Cursor) -> syntax.Let:
     if cursor.following.kind in {"(", *_ENDS}:
         raise cursor.unexpected("an atom or a comparison", operand=True)
     if cursor.in_head:
@@ -206,9 +189,9 @@ def _read_definition(cursor: Cursor) -> Let:
     if not is_variable:
         raise cursor.unexpected("a variable", operand=True)
     variable = read_term(cursor)
-    assert isinstance(variable, Variable)
+    assert isinstance(variable, syntax.Variable)
     cursor.expect("=", "`=`")
-    return Let(variable, read_expression(cursor), cursor.span_from(start))
+    return syntax.Let(variable, read_expression(cursor), cursor.span_from(start))
 
 
 def _read_comparison(cursor: Cursor, left: Node, start: int) -> Node:
@@ -219,7 +202,7 @@ def _read_comparison(cursor: Cursor, left: Node, start: int) -> Node:
         _check_arrow(cursor, left)
         value = expression_of(cursor, left)
         cursor.advance()
-        comparison = Comparison(operator, value, read_expression(cursor), cursor.span_from(start))
+        comparison = syntax.Comparison(operator, value, read_expression(cursor), cursor.span_from(start))
         if cursor.token.kind in _COMPARISONS:
             _check_arrow(cursor, comparison)
             raise cursor.unexpected("`,` or `.`", help="write two comparisons: `1 < X and X < 9`")
@@ -230,27 +213,27 @@ def _read_comparison(cursor: Cursor, left: Node, start: int) -> Node:
         value = expression_of(cursor, left)
         cursor.advance()
         membership = read_membership(cursor, value, start)
-        return Not(membership, membership.span)
+        return syntax.Not(membership, membership.span)
     return left
 
 
 def _check_arrow(cursor: Cursor, left: Node) -> None:
     """Raises if the sign of a comparison in a head is meant as an arrow: `p(X) <= q(X).`"""
-    is_condition = isinstance(left, Comparison) or (isinstance(left, Atom) and left.predicate not in FUNCTIONS)
+    is_condition = isinstance(left, syntax.Comparison) or (isinstance(left, syntax.Atom) and left.predicate not in FUNCTIONS)
     if cursor.in_head and is_condition and not cursor.has_arrow():
         raise cursor.unexpected("`<-`", help="the arrow between head and body is `<-`, with the head on its left")
 
 
-def read_membership(cursor: Cursor, value: Expression, start: int) -> Membership:
+def read_membership(cursor: Cursor, value: syntax.Expression, start: int) -> syntax.Membership:
     """`in {a, b}` behind a value."""
     cursor.advance()
     cursor.expect("{", "a set of constants, such as `{a, b}`")
     constants = cursor.several(read_constant)
     cursor.expect("}", "`,` or `}`")
-    return Membership(value, tuple(constants), cursor.span_from(start))
+    return syntax.Membership(value, tuple(constants), cursor.span_from(start))
 
 
-def read_expression(cursor: Cursor) -> Expression:
+def read_expression(cursor: Cursor) -> syntax.Expression:
     return expression_of(cursor, _read_operation(cursor, 0, "a value"))
 
 
@@ -265,14 +248,14 @@ def _continue_operation(cursor: Cursor, node: Node, start: int, power: int) -> N
         left, height = expression_of(cursor, node), cursor.height
         cursor.advance()
         right = expression_of(cursor, _read_operation(cursor, _POWERS[operator], "a value"))
-        node = Operation(operator, left, right, cursor.span_from(start))
+        node = syntax.Operation(operator, left, right, cursor.span_from(start))
         cursor.grow(max(height, cursor.height) + 1)
     return node
 
 
-def _operator(token: Token) -> Arithmetic | None:
+def _operator(token: Token) -> syntax.Arithmetic | None:
     if token.kind == "word":
-        return Arithmetic.MODULO if token.text == "mod" else None
+        return syntax.Arithmetic.MODULO if token.text == "mod" else None
     return _ARITHMETIC.get(token.kind)
 
 
@@ -288,7 +271,7 @@ def _read_operand(cursor: Cursor, expected: str) -> Node:
     cursor.height = 0
     if token.kind == "attribute":
         cursor.advance()
-        return Attribute(token.text, cursor.token_span(token))
+        return syntax.Attribute(token.text, cursor.token_span(token))
     term = read_term(cursor, expected)
     return expression_of(cursor, term)
 
@@ -302,26 +285,26 @@ def _read_parentheses(cursor: Cursor) -> Node:
     return node
 
 
-def _read_negative(cursor: Cursor) -> Negative:
+def _read_negative(cursor: Cursor) -> syntax.Negative:
     start = cursor.token.start
     cursor.enter()
     cursor.advance()
     token = cursor.token
     operand = expression_of(cursor, _read_operand(cursor, "a number"))
-    if isinstance(operand, Constant) and isinstance(operand.value, str | bool):
+    if isinstance(operand, syntax.Constant) and isinstance(operand.value, str | bool):
         message = f"expected a number, found `{token.text}`"
         raise cursor.failure("E101", message, cursor.token_span(token), label="expected a number")
     cursor.leave()
     cursor.grow(cursor.height + 1)
-    return Negative(operand, cursor.span_from(start))
+    return syntax.Negative(operand, cursor.span_from(start))
 
 
-def read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
+def read_application(cursor: Cursor) -> syntax.Atom | syntax.RowAtom | syntax.Test | syntax.Aggregate:
     """A name with its arguments in parentheses. The cursor stands at the name, and a parenthesis follows."""
     token, tokens = cursor.token, cursor.tokens
     index = cursor.index + 2
     name = token.text if token.kind == "word" and token.text != "_" else read_predicate(cursor, "an atom")
-    terms: list[Term] = []
+    terms: list[syntax.Term] = []
     # The plain case comes first, for speed: rule miners write millions of such arguments.
     while tokens[index].kind in PLAIN_KINDS and (end := tokens[index + 1].kind) in _ENDS:
         terms.append(plain_term(cursor, tokens[index]))
@@ -329,7 +312,7 @@ def read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
         if end == ")":
             cursor.jump(index)
             cursor.height = 1
-            return Atom(name, tuple(terms), Span(cursor.source, token.start, tokens[index - 1].end))
+            return syntax.Atom(name, tuple(terms), Span(cursor.source, token.start, tokens[index - 1].end))
     cursor.jump(index)
     if cursor.token.kind == ")" and not terms:
         raise without_arguments(cursor, name, cursor.token_span(token))
@@ -339,13 +322,13 @@ def read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
     cursor.enter()
     arguments, height = _read_arguments(cursor, name, terms)
     if cursor.token.kind == ":" and aggregates and len(arguments) == 1:
-        aggregate = _read_aggregate(cursor, Aggregation(name), expression_of(cursor, arguments[0]), token.start)
+        aggregate = _read_aggregate(cursor, syntax.Aggregation(name), expression_of(cursor, arguments[0]), token.start)
         cursor.leave()
         return aggregate
     if (
         aggregates
         and name not in FUNCTIONS
-        and not all(isinstance(argument, Variable | Constant | Wildcard) for argument in arguments)
+        and not all(isinstance(argument, syntax.Variable | syntax.Constant | syntax.Wildcard) for argument in arguments)
     ):
         raise without_colon(cursor, name, cursor.token_span(token))
     if cursor.token.kind == ":":
@@ -356,9 +339,9 @@ def read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
     return _applied(cursor, name, arguments, cursor.span_from(token.start))
 
 
-def _read_arguments(cursor: Cursor, name: str, before: list[Term]) -> tuple[list[Node | Wildcard], int]:
+def _read_arguments(cursor: Cursor, name: str, before: list[syntax.Term]) -> tuple[list[Node | syntax.Wildcard], int]:
     """All arguments, those in `before` included, and the height of the highest argument read here."""
-    arguments: list[Node | Wildcard] = [*before]
+    arguments: list[Node | syntax.Wildcard] = [*before]
     highest = 0
     while True:
         arguments.append(_read_argument(cursor, name))
@@ -368,7 +351,7 @@ def _read_arguments(cursor: Cursor, name: str, before: list[Term]) -> tuple[list
         cursor.advance()
 
 
-def _read_argument(cursor: Cursor, name: str) -> Node | Wildcard:
+def _read_argument(cursor: Cursor, name: str) -> Node | syntax.Wildcard:
     if cursor.token.text == "_" and cursor.following.kind in _ENDS:
         cursor.height = 0
         return read_term(cursor)
@@ -378,20 +361,20 @@ def _read_argument(cursor: Cursor, name: str) -> Node | Wildcard:
         if cursor.token.kind == "%":
             cursor.advance()
             return tolerance(cursor, "percent", (expression_of(cursor, node),), cursor.span_from(start))
-        if isinstance(node, Atom) and node.predicate in TOLERANCES:
+        if isinstance(node, syntax.Atom) and node.predicate in TOLERANCES:
             arguments = tuple(expression_of(cursor, term) for term in node.terms)
             return tolerance(cursor, node.predicate, arguments, cursor.span_from(start))
     return node
 
 
-def _applied(cursor: Cursor, name: str, arguments: list[Node | Wildcard], span: Span) -> Atom | Test:
-    terms = tuple(argument for argument in arguments if isinstance(argument, Variable | Constant | Wildcard))
+def _applied(cursor: Cursor, name: str, arguments: list[Node | syntax.Wildcard], span: Span) -> syntax.Atom | syntax.Test:
+    terms = tuple(argument for argument in arguments if isinstance(argument, syntax.Variable | syntax.Constant | syntax.Wildcard))
     if len(terms) == len(arguments):
-        return Atom(name, terms, span)
-    return Test(name, tuple(expression_of(cursor, argument) for argument in arguments), span)
+        return syntax.Atom(name, terms, span)
+    return syntax.Test(name, tuple(expression_of(cursor, argument) for argument in arguments), span)
 
 
-def _read_aggregate(cursor: Cursor, function: Aggregation, value: Expression, start: int) -> Aggregate:
+def _read_aggregate(cursor: Cursor, function: syntax.Aggregation, value: syntax.Expression, start: int) -> syntax.Aggregate:
     """The condition of an aggregate, behind its colon. In a head, its commas mean what they mean in a body."""
     in_head = cursor.in_head
     cursor.in_head = False
@@ -400,7 +383,7 @@ def _read_aggregate(cursor: Cursor, function: Aggregation, value: Expression, st
     cursor.in_head = in_head
     cursor.expect(")", "`,` or `)`")
     cursor.grow(cursor.peak + 1)
-    return Aggregate(function, value, condition, cursor.span_from(start))
+    return syntax.Aggregate(function, value, condition, cursor.span_from(start))
 
 
 MOST_ATOMS = 100
@@ -408,7 +391,7 @@ MOST_CONDITIONS = 10_000
 """The most that a body may have. Rules of people and of miners have far fewer; engines would join more of them for hours."""
 
 
-def read_body(cursor: Cursor) -> And:
+def read_body(cursor: Cursor) -> syntax.And:
     """One condition or more. Does not check what follows, except for a further arrow: it means a forgotten full stop."""
     if cursor.token.kind in {".", "end"}:
         raise cursor.failure(
@@ -428,7 +411,7 @@ def read_body(cursor: Cursor) -> And:
     return body
 
 
-def _refuse_too_long(cursor: Cursor, body: And) -> None:
+def _refuse_too_long(cursor: Cursor, body: syntax.And) -> None:
     for what, most, parts in (("atoms", MOST_ATOMS, atoms_in(body)), ("conditions", MOST_CONDITIONS, conditions_in(body))):
         beyond = next(islice(parts, most, None), None)
         if beyond is not None:
@@ -437,13 +420,17 @@ def _refuse_too_long(cursor: Cursor, body: And) -> None:
             raise cursor.failure("E122", f"the body has more than {most:,} {what}", span, label="one too many", help=advice)
 
 
-def read_atom(cursor: Cursor) -> Atom:
+def read_atom(cursor: Cursor) -> syntax.Atom:
     """An atom of plain terms, nothing else."""
     if cursor.token.kind in PREDICATE_KINDS and cursor.following.kind == "(":
         atom = read_application(cursor)
-        if isinstance(atom, Atom):
+        if isinstance(atom, syntax.Atom):
             return atom
-        advice = "an attribute of a table is written as an atom like this: `sale.price(A, P)`" if isinstance(atom, RowAtom) else ""
+        advice = (
+            "an attribute of a table is written as an atom like this: `sale.price(A, P)`"
+            if isinstance(atom, syntax.RowAtom)
+            else ""
+        )
         message = "expected an atom of variables and constants"
         raise cursor.failure("E101", message, atom.span or cursor.token_span(cursor.token), help=advice)
     token = cursor.token

@@ -9,82 +9,50 @@ from itertools import count
 from pathlib import PurePath
 
 from rulescore.errors import Source
+from rulescore.language import syntax
 from rulescore.language.builtins import AGGREGATES, gives_value
-from rulescore.language.syntax import (
-    About,
-    Aggregate,
-    And,
-    Arithmetic,
-    Atom,
-    Attribute,
-    Call,
-    Comparison,
-    Condition,
-    Constant,
-    Definition,
-    Expression,
-    ExtractIncompatible,
-    Falsity,
-    Head,
-    Let,
-    Membership,
-    Negative,
-    Not,
-    Operation,
-    Or,
-    PredicateDeclaration,
-    Program,
-    Refuting,
-    RowAtom,
-    Rule,
-    Statement,
-    Term,
-    Test,
-    Variable,
-    Wildcard,
-)
 from rulescore.language.terms import quote, write_name, write_predicate, write_value, write_variable
 
 __all__ = ["print_atom", "print_program", "print_rule", "print_statement", "print_term"]
 
 
-def print_program(program: Program) -> str:
+def print_program(program: syntax.Program) -> str:
     """A rule file: one statement after the other, each on lines of its own."""
     return "".join(f"{print_statement(statement)}\n" for statement in program.statements)
 
 
-def print_statement(statement: Statement) -> str:
+def print_statement(statement: syntax.Statement) -> str:
     """The whole statement, with annotations, name and full stop."""
     match statement:
-        case Rule():
+        case syntax.Rule():
             name = "" if statement.name is None else f"{write_name(statement.name)}: "
             return f"{_print_annotations(statement)}{name}{print_rule(statement)}."
-        case Refuting():
+        case syntax.Refuting():
             return f"{statement.words}."
-        case ExtractIncompatible():
+        case syntax.ExtractIncompatible():
             return "extract incompatible."
-        case PredicateDeclaration():
+        case syntax.PredicateDeclaration():
             return f"predicate {write_predicate(statement.predicate)}/{statement.arity}."
-        case Definition(head, fact, chained=True):
+        case syntax.Definition(head, fact, chained=True):
             return f"define {print_atom(head)} <- chain {print_atom(fact)}."
-        case Definition(head, fact, members):
-            return f"define {print_atom(head)} <- {print_body(And((fact, *members)))}."
+        case syntax.Definition(head, fact, members):
+            return f"define {print_atom(head)} <- {print_body(syntax.And((fact, *members)))}."
 
 
-def print_rule(rule: Rule) -> str:
+def print_rule(rule: syntax.Rule) -> str:
     """The canonical text: head and body alone."""
     return f"{_print_head(rule.head)} <- {print_body(rule.body)}"
 
 
-def _print_head(head: Head) -> str:
+def _print_head(head: syntax.Head) -> str:
     match head:
-        case Falsity():
+        case syntax.Falsity():
             return "false"
         case _:
             return print_condition(head)
 
 
-def _print_annotations(rule: Rule) -> str:
+def _print_annotations(rule: syntax.Rule) -> str:
     """The annotations on a line of their own; empty if there are none."""
     annotations = []
     if rule.kind is not None:
@@ -104,7 +72,7 @@ def _print_annotations(rule: Rule) -> str:
     return f"{' '.join(annotations)}\n" if annotations else ""
 
 
-def _print_about(about: About) -> str:
+def _print_about(about: syntax.About) -> str:
     path = "_" if about.path is None else quote(about.path, '"')
     if about.value is not None:
         return f"{print_term(about.focus)}, {path}, {print_term(about.value)}"
@@ -114,51 +82,51 @@ def _print_about(about: About) -> str:
 # Turns conditions and expressions into text, with no more parentheses than the parser needs.
 
 
-_SUMS = frozenset({Arithmetic.ADD, Arithmetic.SUBTRACT})
+_SUMS = frozenset({syntax.Arithmetic.ADD, syntax.Arithmetic.SUBTRACT})
 
 
-def print_body(body: And) -> str:
+def print_body(body: syntax.And) -> str:
     """The parts of a body, joined by commas."""
     if len(body.conditions) == 1:
         return print_condition(body.conditions[0])
     return ", ".join(map(_print_part, body.conditions))
 
 
-def print_condition(condition: Condition) -> str:
+def print_condition(condition: syntax.Condition) -> str:
     match condition:
-        case Atom():
+        case syntax.Atom():
             return print_atom(condition)
-        case RowAtom(table=table, arguments=arguments):
+        case syntax.RowAtom(table=table, arguments=arguments):
             return write_row(table, ((name, print_term(term)) for name, term in arguments))
-        case Test(predicate=name, arguments=arguments):
+        case syntax.Test(predicate=name, arguments=arguments):
             written = quote(name, "`") if gives_value(name) else write_predicate(name)
             return f"{written}({', '.join(map(print_expression, arguments))})"
-        case Comparison(operator=operator, left=left, right=right):
+        case syntax.Comparison(operator=operator, left=left, right=right):
             return f"{print_expression(left)} {operator} {print_expression(right)}"
-        case Membership():
+        case syntax.Membership():
             return _print_membership(condition, "in")
-        case Let(variable=variable, value=value):
+        case syntax.Let(variable=variable, value=value):
             return f"let {write_variable(variable.name)} = {print_expression(value)}"
-        case Not(condition=Membership() as membership):
+        case syntax.Not(condition=syntax.Membership() as membership):
             return _print_membership(membership, "not in")
-        case Not(condition=negated):
+        case syntax.Not(condition=negated):
             return f"not {_print_part(negated)}"
-        case And(conditions=parts):
+        case syntax.And(conditions=parts):
             return " and ".join(map(_print_part, parts))
-        case Or(conditions=parts):
-            return " or ".join(_in_parentheses(part) if isinstance(part, Or) else print_condition(part) for part in parts)
+        case syntax.Or(conditions=parts):
+            return " or ".join(_in_parentheses(part) if isinstance(part, syntax.Or) else print_condition(part) for part in parts)
 
 
-def _print_part(condition: Condition) -> str:
+def _print_part(condition: syntax.Condition) -> str:
     """A condition that binds as tightly as `not` does."""
-    return _in_parentheses(condition) if isinstance(condition, And | Or) else print_condition(condition)
+    return _in_parentheses(condition) if isinstance(condition, syntax.And | syntax.Or) else print_condition(condition)
 
 
-def _in_parentheses(condition: Condition) -> str:
+def _in_parentheses(condition: syntax.Condition) -> str:
     return f"({print_condition(condition)})"
 
 
-def _print_membership(membership: Membership, word: str) -> str:
+def _print_membership(membership: syntax.Membership, word: str) -> str:
     return f"{print_expression(membership.value)} {word} {{{', '.join(map(print_term, membership.constants))}}}"
 
 
@@ -168,42 +136,42 @@ def write_row(table: str, arguments: Iterable[tuple[str, str]]) -> str:
     return f"{quote(table, '`') if table in AGGREGATES else write_predicate(table)}({inner})"
 
 
-def print_atom(atom: Atom) -> str:
+def print_atom(atom: syntax.Atom) -> str:
     return f"{write_predicate(atom.predicate)}({', '.join([print_term(term) for term in atom.terms])})"
 
 
-def print_term(term: Term) -> str:
+def print_term(term: syntax.Term) -> str:
     match term:
-        case Variable():
+        case syntax.Variable():
             return write_variable(term.name)
-        case Wildcard():
+        case syntax.Wildcard():
             return "_"
-        case Constant():
+        case syntax.Constant():
             return write_value(term.value)
 
 
-def print_expression(expression: Expression) -> str:
+def print_expression(expression: syntax.Expression) -> str:
     match expression:
-        case Variable() | Constant():
+        case syntax.Variable() | syntax.Constant():
             return print_term(expression)
-        case Attribute(name=name):
+        case syntax.Attribute(name=name):
             return write_name(name)
-        case Operation(operator=operator, left=left, right=right):
+        case syntax.Operation(operator=operator, left=left, right=right):
             return f"{_print_operand(left, operator, is_right=False)} {operator} {_print_operand(right, operator, is_right=True)}"
-        case Negative(operand=operand):
+        case syntax.Negative(operand=operand):
             return f"-{_print_negated(operand)}"
-        case Call(function="percent", arguments=(Constant(value=value),)):
+        case syntax.Call(function="percent", arguments=(syntax.Constant(value=value),)):
             return f"{write_value(value)}%"
-        case Call(function=name, arguments=arguments):
+        case syntax.Call(function=name, arguments=arguments):
             return f"{name}({', '.join(map(print_expression, arguments))})"
-        case Aggregate(function=function, value=value, condition=condition):
+        case syntax.Aggregate(function=function, value=value, condition=condition):
             return f"{function}({print_expression(value)} : {print_body(condition)})"
 
 
-def _print_operand(operand: Expression, operator: Arithmetic, *, is_right: bool) -> str:
+def _print_operand(operand: syntax.Expression, operator: syntax.Arithmetic, *, is_right: bool) -> str:
     """An operand of `operator`. It gets parentheses if it binds less tightly, or if it binds as tightly and stands on the right."""
     text = print_expression(operand)
-    if isinstance(operand, Operation):
+    if isinstance(operand, syntax.Operation):
         looser = operand.operator in _SUMS and operator not in _SUMS
         as_tight = (operand.operator in _SUMS) == (operator in _SUMS)
         if looser or (as_tight and is_right):
@@ -211,10 +179,10 @@ def _print_operand(operand: Expression, operator: Arithmetic, *, is_right: bool)
     return text
 
 
-def _print_negated(operand: Expression) -> str:
+def _print_negated(operand: syntax.Expression) -> str:
     """The operand of a minus, in parentheses if needed, because a bare number would take the minus as its sign."""
     match operand:
-        case Operation() | Negative() | Constant(value=int() | float() | datetime.timedelta()):
+        case syntax.Operation() | syntax.Negative() | syntax.Constant(value=int() | float() | datetime.timedelta()):
             return f"({print_expression(operand)})"
         case _:
             return print_expression(operand)
@@ -224,7 +192,7 @@ TEXT_NAME = "<rules>"
 """The name of a source that the user gave as text."""
 
 
-def rule_names(program: Program) -> list[str]:
+def rule_names(program: syntax.Program) -> list[str]:
     """Names as given, and places for rules without one: `family.rules:12`, and `family.rules:12.2` for the second of that line."""
     labels = _labels(rule.span.source for rule in program.rules if rule.span is not None)
     taken = {rule.name for rule in program.rules if rule.name is not None}

@@ -9,22 +9,9 @@ from functools import cache
 from pathlib import PurePath
 
 from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, place_of, ticked
+from rulescore.language import rule_formats
 from rulescore.language.cursor import CHECK_WORDS, DECLARATION_WORDS
 from rulescore.language.parser import parse
-from rulescore.language.rule_formats import (
-    EMPTY_BODY,
-    NEGATIVE_WEIGHT,
-    WEIGHT_TAG,
-    AskFacts,
-    RuleFormat,
-    Surroundings,
-    TableName,
-    ToolRules,
-    data_file,
-    named_format,
-    recognise,
-    rule_formats,
-)
 from rulescore.language.syntax import Atom, Program, RowAtom, Rule, Statement
 from rulescore.language.trees import atoms_in
 from rulescore.language.words import WeighBy
@@ -60,7 +47,9 @@ class RuleChoice:
             case WeighBy.CONFIDENCE:
                 return rule if rule.confidence is None else replace(rule, weight=rule.confidence)
             case WeighBy.WEIGHT:
-                weights = [float(tag.removeprefix(WEIGHT_TAG)) for tag in rule.tags if tag.startswith(WEIGHT_TAG)]
+                weights = [
+                    float(tag.removeprefix(rule_formats.WEIGHT_TAG)) for tag in rule.tags if tag.startswith(rule_formats.WEIGHT_TAG)
+                ]
                 if weights and weights[0] < 0:
                     message = f"the weight of a rule is {weights[0]:g}, and weights of scores are 0 or more"
                     helps = ("leave the rule out, or weigh by something else",)
@@ -83,7 +72,7 @@ class RuleSource(Source):
     digest: tuple[str, int] | None = field(default=None, kw_only=True)
     prefixes: Mapping[str, str] = field(default_factory=dict, kw_only=True, repr=False)
 
-    def completed(self, sources: Sequence[Source], facts: AskFacts) -> Source:
+    def completed(self, sources: Sequence[Source], facts: rule_formats.AskFacts) -> Source:
         """The source, with the rules that it takes from others.
 
         Args:
@@ -113,7 +102,11 @@ class Reading:
     foreign: bool = False
 
 
-def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = (), facts: AskFacts = lambda _: Surroundings()) -> Reading:
+def read_rules(
+    sources: Iterable[Source],
+    tables: Sequence[rule_formats.TableName] = (),
+    facts: rule_formats.AskFacts = lambda _: rule_formats.Surroundings(),
+) -> Reading:
     """The statements of several files, in order. Raises InputError with every problem in any of them. `tables`: the tables that
     denial constraints may use. `facts`: what the facts say, if rules ask for it."""
     read: list[Statement] = []
@@ -142,18 +135,18 @@ def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = (), fact
     return Reading(Program(tuple(read)), tuple(told), foreign)
 
 
-def _completed(sources: Sequence[Source], facts: AskFacts) -> list[Source]:
+def _completed(sources: Sequence[Source], facts: rule_formats.AskFacts) -> list[Source]:
     return [source.completed(sources, facts) if isinstance(source, RuleSource) else source for source in sources]
 
 
-def format_of(source: Source) -> RuleFormat | None:
+def format_of(source: Source) -> rule_formats.RuleFormat | None:
     """The format that the user names, or that we recognise; None for our own language."""
     named = source.format if isinstance(source, RuleSource) else None
     if named is not None:
-        return named_format(named)
-    form = recognise(source.text)
+        return rule_formats.named_format(named)
+    form = rule_formats.recognise(source.text)
     own = _OWN_SIGNS.search(source.text) is not None
-    if form is None and (data_kind := data_file(source.text, arrows=own)) is not None:
+    if form is None and (data_kind := rule_formats.data_file(source.text, arrows=own)) is not None:
         what, cure = data_kind
         place = Span(source, 0, min(len(source.text), len(source.text.partition("\n")[0]))).place()
         raise InputError(Diagnostic("E151", f"the file looks like {what}, not like rules", place, helps=(cure,)))
@@ -165,7 +158,7 @@ def format_of(source: Source) -> RuleFormat | None:
 def _refuse_unknown(source: Source) -> None:
     """Raises InputError unless a text, which has no sign of our rules, consists of comments."""
     for line in re.finditer(r"^[^\S\n]*[^\s#].*$", source.text, re.MULTILINE):
-        known = ticked(rule_formats())
+        known = ticked(rule_formats.rule_formats())
         raise InputError(
             Diagnostic(
                 "E151",
@@ -180,13 +173,15 @@ def _refuse_unknown(source: Source) -> None:
         )
 
 
-def _program(rules_read: ToolRules) -> Program:
+def _program(rules_read: rule_formats.ToolRules) -> Program:
     if rules_read.problems:
         raise InputError(rules_read.problems)
     return Program(tuple(rules_read.rules))
 
 
-def _told(source: Source, form: RuleFormat | None, rules_read: ToolRules | None, rules: int, kept: int) -> Iterator[Diagnostic]:
+def _told(
+    source: Source, form: rule_formats.RuleFormat | None, rules_read: rule_formats.ToolRules | None, rules: int, kept: int
+) -> Iterator[Diagnostic]:
     name = PurePath(source.name).name
     chosen = [] if kept == rules else [f"{kept:,} of them chosen"]
     if isinstance(source, RuleSource) and source.choice.weigh_by is not None:
@@ -202,7 +197,7 @@ def _told(source: Source, form: RuleFormat | None, rules_read: ToolRules | None,
     message = ", ".join([f"{name}: {form.title} rules, {rules:,} read", *aside, *chosen])
     yield Diagnostic("W151", message, severity=Severity.NOTE)
     yield from rules_read.told
-    if negative := rules_read.set_aside[NEGATIVE_WEIGHT]:
+    if negative := rules_read.set_aside[rule_formats.NEGATIVE_WEIGHT]:
         yield Diagnostic(
             "W152",
             f"rules of {name} with a negative weight are set aside: {negative:,}",
@@ -210,7 +205,7 @@ def _told(source: Source, form: RuleFormat | None, rules_read: ToolRules | None,
             helps=("if such a rule is a constraint, write down what it forbids, as a rule with the head `false`",),
             severity=Severity.WARNING,
         )
-    if empty := rules_read.set_aside[EMPTY_BODY]:
+    if empty := rules_read.set_aside[rule_formats.EMPTY_BODY]:
         yield Diagnostic(
             "W152",
             f"{empty:,} of {empty + rules:,} rules of {name} are set aside: their body is empty",

@@ -8,37 +8,11 @@ from functools import cache
 from itertools import combinations
 
 from rulescore.errors import Diagnostic, InputError, Severity, Source, are_errors, place_of
+from rulescore.language import syntax
 from rulescore.language.builtins import TESTS, gives_value
 from rulescore.language.declarations.refute import Refute
 from rulescore.language.printer import print_atom, print_condition, print_statement, rule_names
 from rulescore.language.reading import read_rules
-from rulescore.language.syntax import (
-    Aggregate,
-    And,
-    Atom,
-    Call,
-    Comparison,
-    Condition,
-    Constant,
-    Declaration,
-    Definition,
-    ExtractIncompatible,
-    Falsity,
-    Head,
-    Not,
-    Operation,
-    Operator,
-    Or,
-    PredicateDeclaration,
-    Program,
-    Refuting,
-    RowAtom,
-    Rule,
-    Term,
-    Test,
-    Variable,
-    Wildcard,
-)
 from rulescore.language.trees import (
     Node,
     aggregates_in,
@@ -64,29 +38,29 @@ from rulescore.values import MICROSECOND, ValueType, key_of
 from rulescore.waiting import look_at_the_clock
 
 
-def is_tautology(rule: Rule) -> bool:
+def is_tautology(rule: syntax.Rule) -> bool:
     """Whether the head is a condition of the body, so every grounding is confirmed."""
     return _stands_in(rule.head, rule.body.conditions)
 
 
-def _stands_in(head: Head | Condition, body: tuple[Condition, ...]) -> bool:
+def _stands_in(head: syntax.Head | syntax.Condition, body: tuple[syntax.Condition, ...]) -> bool:
     match head:
-        case Falsity() | Not():
+        case syntax.Falsity() | syntax.Not():
             # `not p(X)` means two things: a head with it is confirmed if something refutes p(X), and a body with it holds if p(X)
             # is absent.
             return False
-        case And(conditions=parts):
+        case syntax.And(conditions=parts):
             return all(_stands_in(part, body) for part in parts)
-        case Or(conditions=parts):
+        case syntax.Or(conditions=parts):
             return any(_stands_in(part, body) for part in parts)
-        case Atom(predicate) if not any(isinstance(part, Atom) and part.predicate == predicate for part in body):
+        case syntax.Atom(predicate) if not any(isinstance(part, syntax.Atom) and part.predicate == predicate for part in body):
             return False
         case _:
             # Python takes the constants 1 and true for equal; their texts differ.
             return any(condition == head and print_condition(condition) == print_condition(head) for condition in body)
 
 
-def tautologies(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
+def tautologies(rules: Iterable[tuple[str, syntax.Rule]]) -> Iterator[Diagnostic]:
     """A warning for each rule that says nothing."""
     for name, rule in rules:
         if is_tautology(rule):
@@ -100,7 +74,7 @@ def tautologies(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
             )
 
 
-def with_themselves(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
+def with_themselves(rules: Iterable[tuple[str, syntax.Rule]]) -> Iterator[Diagnostic]:
     """A warning for each rule that any fact meets if it stands at both atoms."""
     for name, rule in rules:
         if (atoms := _one_fact(rule)) is not None:
@@ -118,15 +92,19 @@ def with_themselves(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
             )
 
 
-def _one_fact(rule: Rule) -> tuple[Condition, Condition] | None:
+def _one_fact(rule: syntax.Rule) -> tuple[syntax.Condition, syntax.Condition] | None:
     """Two atoms of the body that can be one fact. If they are one fact, both sides of the head are equal."""
     head = rule.head
-    if not isinstance(head, Comparison) or head.operator not in {Operator.EQUAL, Operator.AT_MOST, Operator.AT_LEAST}:
+    if not isinstance(head, syntax.Comparison) or head.operator not in {
+        syntax.Operator.EQUAL,
+        syntax.Operator.AT_MOST,
+        syntax.Operator.AT_LEAST,
+    }:
         return None
-    if not (isinstance(head.left, Variable) and isinstance(head.right, Variable)):
+    if not (isinstance(head.left, syntax.Variable) and isinstance(head.right, syntax.Variable)):
         return None
     sides = {head.left.name, head.right.name}
-    atoms = [condition for condition in rule.body.conditions if isinstance(condition, Atom | RowAtom)]
+    atoms = [condition for condition in rule.body.conditions if isinstance(condition, syntax.Atom | syntax.RowAtom)]
     for left, right in combinations(atoms, 2):
         rest = [condition for condition in rule.body.conditions if condition is not left and condition is not right]
         elsewhere = {variable.name for condition in rest for variable in variables_in(condition)}
@@ -135,14 +113,16 @@ def _one_fact(rule: Rule) -> tuple[Condition, Condition] | None:
     return None
 
 
-def _made_equal(left: Atom | RowAtom, right: Atom | RowAtom, elsewhere: Collection[str]) -> list[set[str]]:
+def _made_equal(
+    left: syntax.Atom | syntax.RowAtom, right: syntax.Atom | syntax.RowAtom, elsewhere: Collection[str]
+) -> list[set[str]]:
     """The variables that are equal if two atoms are one fact. None if the atoms cannot be one fact, or if other conditions mention
     both variables."""
     made = []
     for first, second in _facing(left, right):
-        if isinstance(first, Wildcard) or isinstance(second, Wildcard) or first == second:
+        if isinstance(first, syntax.Wildcard) or isinstance(second, syntax.Wildcard) or first == second:
             continue
-        if not (isinstance(first, Variable) and isinstance(second, Variable)):
+        if not (isinstance(first, syntax.Variable) and isinstance(second, syntax.Variable)):
             return []
         if first.name in elsewhere and second.name in elsewhere:
             return []
@@ -150,26 +130,26 @@ def _made_equal(left: Atom | RowAtom, right: Atom | RowAtom, elsewhere: Collecti
     return made
 
 
-def _facing(left: Atom | RowAtom, right: Atom | RowAtom) -> Iterator[tuple[Term, Term]]:
+def _facing(left: syntax.Atom | syntax.RowAtom, right: syntax.Atom | syntax.RowAtom) -> Iterator[tuple[syntax.Term, syntax.Term]]:
     """The terms that stand at the same places of two atoms of one relation."""
-    if isinstance(left, Atom) and isinstance(right, Atom) and left.predicate == right.predicate:
+    if isinstance(left, syntax.Atom) and isinstance(right, syntax.Atom) and left.predicate == right.predicate:
         yield from zip(left.terms, right.terms, strict=False)
-    if isinstance(left, RowAtom) and isinstance(right, RowAtom) and left.table == right.table:
+    if isinstance(left, syntax.RowAtom) and isinstance(right, syntax.RowAtom) and left.table == right.table:
         named = dict(right.arguments)
         yield from ((term, named[name]) for name, term in left.arguments if name in named)
 
 
-def self_refuting(rules: Iterable[tuple[str, Rule]], declared: Declared) -> Iterator[Diagnostic]:
+def self_refuting(rules: Iterable[tuple[str, syntax.Rule]], declared: Declared) -> Iterator[Diagnostic]:
     """A warning for each rule, given with its name, whose head is incompatible with one of its body atoms on the same arguments."""
     opponents: dict[tuple[str, int], list[Opposition]] = {}
     for name, rule in rules:
-        if not isinstance(rule.head, Atom):
+        if not isinstance(rule.head, syntax.Atom):
             continue
         predicate, arity = rule.head.predicate, rule.head.arity
         if (predicate, arity) not in opponents:
             opponents[predicate, arity] = _opponents(predicate, arity, declared)
         for literal in rule.body.conditions:
-            if isinstance(literal, Atom) and _is_opposed(rule.head, literal, declared, opponents[predicate, arity]):
+            if isinstance(literal, syntax.Atom) and _is_opposed(rule.head, literal, declared, opponents[predicate, arity]):
                 yield Diagnostic(
                     "W204",
                     f"rule `{name}` contradicts itself: its head is incompatible with `{print_atom(literal)}` in its body",
@@ -180,7 +160,7 @@ def self_refuting(rules: Iterable[tuple[str, Rule]], declared: Declared) -> Iter
                 break
 
 
-def opposed(head: Atom, atom: Atom, declared: Declared) -> bool:
+def opposed(head: syntax.Atom, atom: syntax.Atom, declared: Declared) -> bool:
     """Whether two atoms are incompatible, by the declarations."""
     return _is_opposed(head, atom, declared, _opponents(head.predicate, head.arity, declared))
 
@@ -191,7 +171,7 @@ def _opponents(predicate: str, arity: int, declared: Declared) -> list[Oppositio
     return [opposed for opposed in against if opposed is not None and not opposed.negative]
 
 
-def _is_opposed(head: Atom, atom: Atom, declared: Declared, opponents: Iterable[Opposition]) -> bool:
+def _is_opposed(head: syntax.Atom, atom: syntax.Atom, declared: Declared, opponents: Iterable[Opposition]) -> bool:
     if atom.terms == head.terms and declared.in_one_group(head.predicate, atom.predicate):
         return True
     return any(
@@ -202,18 +182,18 @@ def _is_opposed(head: Atom, atom: Atom, declared: Declared, opponents: Iterable[
 TypesAt = Mapping[tuple[str, int], frozenset[ValueType]]
 
 
-def structure(program: Program, names: Iterable[str], known: Names) -> list[Diagnostic]:
+def structure(program: syntax.Program, names: Iterable[str], known: Names) -> list[Diagnostic]:
     """Problems that need no data."""
     problems: list[Diagnostic] = []
     is_test = cache(known.is_surely_test)
     for statement in program.statements:
         look_at_the_clock()
         match statement:
-            case Rule() | Refute():
+            case syntax.Rule() | Refute():
                 problems += safety(statement, is_test, known.tables.get)
-            case Refuting():
+            case syntax.Refuting():
                 problems += statement.problems()
-            case Definition() | ExtractIncompatible() | PredicateDeclaration():
+            case syntax.Definition() | syntax.ExtractIncompatible() | syntax.PredicateDeclaration():
                 pass
     problems += _defined_otherwise(program)
     problems += _without_variables(program)
@@ -223,10 +203,10 @@ def structure(program: Program, names: Iterable[str], known: Names) -> list[Diag
     return problems
 
 
-def _defined_otherwise(program: Program) -> Iterator[Diagnostic]:
+def _defined_otherwise(program: syntax.Program) -> Iterator[Diagnostic]:
     """Errors for definitions of predicates that are defined already, and for definitions made of defined predicates."""
     for statement in program.declarations:
-        if isinstance(statement, Definition):
+        if isinstance(statement, syntax.Definition):
             name, fact = statement.head.predicate, statement.fact.predicate
             if program.definitions[name] != statement:
                 helps = ("give one of them another name",)
@@ -240,13 +220,15 @@ def _defined_otherwise(program: Program) -> Iterator[Diagnostic]:
             yield Diagnostic("E203", message, place_of(span))
 
 
-def _without_variables(program: Program) -> Iterator[Diagnostic]:
+def _without_variables(program: syntax.Program) -> Iterator[Diagnostic]:
     """Warn of rules whose arguments are all strings of one letter: the user probably meant variables."""
     for rule in program.rules:
-        if isinstance(rule.head, Atom) and any(isinstance(term, Variable) for term in rule.head.terms):
+        if isinstance(rule.head, syntax.Atom) and any(isinstance(term, syntax.Variable) for term in rule.head.terms):
             continue
         terms = [term for atom in used_atoms(rule) for term in atom.terms]
-        if terms and all(isinstance(term, Constant) and isinstance(term.value, str) and len(term.value) == 1 for term in terms):
+        if terms and all(
+            isinstance(term, syntax.Constant) and isinstance(term.value, str) and len(term.value) == 1 for term in terms
+        ):
             yield Diagnostic(
                 "W205",
                 "this rule has no variables",
@@ -256,11 +238,11 @@ def _without_variables(program: Program) -> Iterator[Diagnostic]:
             )
 
 
-def _idle_aggregates(program: Program) -> Iterator[Diagnostic]:
+def _idle_aggregates(program: syntax.Program) -> Iterator[Diagnostic]:
     """Warn of aggregates whose variables all occur outside them, since such an aggregate ranges over one grounding at most. Skipped
     for row atoms: an unnamed key is itself an inner variable."""
     for rule in program.occurrences.others:
-        if not isinstance(rule, Rule):
+        if not isinstance(rule, syntax.Rule):
             continue
         found = [aggregate for condition in conditions_of(rule) for aggregate in aggregates_in(condition)]
         if not found:
@@ -279,11 +261,11 @@ def _idle_aggregates(program: Program) -> Iterator[Diagnostic]:
 
 
 def _ranges(node: Node, outside: set[str]) -> bool:
-    return isinstance(node, Wildcard | RowAtom) or (isinstance(node, Variable) and node.name not in outside)
+    return isinstance(node, syntax.Wildcard | syntax.RowAtom) or (isinstance(node, syntax.Variable) and node.name not in outside)
 
 
-def _duplicate_names(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
-    first: dict[str, Rule] = {}
+def _duplicate_names(program: syntax.Program, names: Iterable[str]) -> Iterator[Diagnostic]:
+    first: dict[str, syntax.Rule] = {}
     for rule, name in zip(program.rules, names, strict=True):
         # Names that we make up differ from all other names.
         if rule.name is None:
@@ -304,27 +286,27 @@ def _duplicate_names(program: Program, names: Iterable[str]) -> Iterator[Diagnos
 _Key = tuple[object, ...]
 
 
-def meaning_key(rule: Rule) -> _Key:
+def meaning_key(rule: syntax.Rule) -> _Key:
     """A key that is equal for rules that say the same in the same order, whatever the names of their variables."""
     numbers: dict[str, int] = {}
 
     def key(node: Node) -> _Key:
         match node:
-            case Variable(name):
+            case syntax.Variable(name):
                 return ("variable", numbers.setdefault(name, len(numbers)))
-            case Constant(datetime.timedelta() as value):
+            case syntax.Constant(datetime.timedelta() as value):
                 return ("duration", value // MICROSECOND)
-            case Constant(value):
+            case syntax.Constant(value):
                 return ("constant", key_of(value))
-            case Atom(predicate, terms):
+            case syntax.Atom(predicate, terms):
                 return ("Atom", predicate, *map(key, terms))
-            case RowAtom(table, arguments):
+            case syntax.RowAtom(table, arguments):
                 own: object = (table, *(attribute for attribute, _ in arguments))
-            case Test(name) | Call(name):
+            case syntax.Test(name) | syntax.Call(name):
                 own = name
-            case Comparison(operator) | Operation(operator):
+            case syntax.Comparison(operator) | syntax.Operation(operator):
                 own = operator.value
-            case Aggregate(function):
+            case syntax.Aggregate(function):
                 own = function.value
             case _:
                 own = None
@@ -333,18 +315,18 @@ def meaning_key(rule: Rule) -> _Key:
     return tuple(key(condition) for condition in conditions_of(rule))
 
 
-def _plain_key(rule: Rule) -> _Key:
+def _plain_key(rule: syntax.Rule) -> _Key:
     """The same for a rule of atoms alone, quickly. Keys of other rules are of another form: equal rules have the same form."""
     numbers: dict[str, int] = {}
-    atoms = (*((rule.head,) if isinstance(rule.head, Atom) else ()), *rule.body.conditions)
-    key: list[object] = [isinstance(rule.head, Atom)]
+    atoms = (*((rule.head,) if isinstance(rule.head, syntax.Atom) else ()), *rule.body.conditions)
+    key: list[object] = [isinstance(rule.head, syntax.Atom)]
     for atom in atoms:
-        assert isinstance(atom, Atom)
+        assert isinstance(atom, syntax.Atom)
         key.append(atom.predicate)
         for term in atom.terms:
-            if isinstance(term, Variable):
+            if isinstance(term, syntax.Variable):
                 key.append(numbers.setdefault(term.name, len(numbers)))
-            elif isinstance(term, Constant):
+            elif isinstance(term, syntax.Constant):
                 assert not isinstance(term.value, datetime.timedelta)
                 key.append((key_of(term.value),))
             else:
@@ -352,7 +334,7 @@ def _plain_key(rule: Rule) -> _Key:
     return tuple(key)
 
 
-def _duplicate_rules(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
+def _duplicate_rules(program: syntax.Program, names: Iterable[str]) -> Iterator[Diagnostic]:
     # We keep only hashes, because the keys of a hundred thousand rules would take more memory than the rules.
     before: dict[int, list[tuple[int, str]]] = {}
     plain = program.occurrences.plain
@@ -376,12 +358,14 @@ def _duplicate_rules(program: Program, names: Iterable[str]) -> Iterator[Diagnos
         )
 
 
-def meaning(program: Program, known: Names, types: TypesAt, horn: Program, left_out: Collection[str] = ()) -> list[Diagnostic]:
+def meaning(
+    program: syntax.Program, known: Names, types: TypesAt, horn: syntax.Program, left_out: Collection[str] = ()
+) -> list[Diagnostic]:
     """Problems that only the data show. `left_out`: notes on how many predictions we dropped unread."""
     vocabulary = known.vocabulary
     assert vocabulary is not None
     problems = list(_arity_clashes(program, vocabulary, known))
-    declared = {s.predicate for s in program.statements if isinstance(s, PredicateDeclaration)}
+    declared = {s.predicate for s in program.statements if isinstance(s, syntax.PredicateDeclaration)}
     problems += _defined_in_data(program, vocabulary)
     problems += _unknown_predicates(program, vocabulary, declared, known, tuple(left_out))
     problems += _function_names(program, known)
@@ -391,7 +375,7 @@ def meaning(program: Program, known: Names, types: TypesAt, horn: Program, left_
     return problems
 
 
-def _defined_in_data(program: Program, vocabulary: Vocabulary) -> Iterator[Diagnostic]:
+def _defined_in_data(program: syntax.Program, vocabulary: Vocabulary) -> Iterator[Diagnostic]:
     for name, definition in program.definitions.items():
         known = vocabulary.predicates.get(name)
         if known is not None and known.occurs:
@@ -399,7 +383,7 @@ def _defined_in_data(program: Program, vocabulary: Vocabulary) -> Iterator[Diagn
             yield Diagnostic("E204", message, place_of(definition.head.span), helps=("define another name",))
 
 
-def _arity_clashes(program: Program, vocabulary: Vocabulary, names: Names) -> Iterator[Diagnostic]:
+def _arity_clashes(program: syntax.Program, vocabulary: Vocabulary, names: Names) -> Iterator[Diagnostic]:
     first: dict[str, tuple[int, str]] = {
         known.name: (known.arity, "the data") for known in vocabulary.predicates.values() if known.occurs
     }
@@ -419,14 +403,14 @@ def _arity_clashes(program: Program, vocabulary: Vocabulary, names: Names) -> It
             )
 
 
-def _group_arities(program: Program, vocabulary: Vocabulary) -> Iterator[Diagnostic]:
+def _group_arities(program: syntax.Program, vocabulary: Vocabulary) -> Iterator[Diagnostic]:
     for declaration in program.declarations:
         yield from two_arities(declaration, vocabulary.arity)
 
 
-def two_arities(declaration: Declaration, arity_of: Callable[[str], int | None]) -> Iterator[Diagnostic]:
+def two_arities(declaration: syntax.Declaration, arity_of: Callable[[str], int | None]) -> Iterator[Diagnostic]:
     """An error if incompatible predicates have different numbers of arguments."""
-    predicates = named_predicates(declaration) if isinstance(declaration, Refuting) and declaration.opposing else ()
+    predicates = named_predicates(declaration) if isinstance(declaration, syntax.Refuting) and declaration.opposing else ()
     arities = {predicate: arity for predicate in predicates if (arity := arity_of(predicate)) is not None}
     if len(set(arities.values())) > 1:
         yield Diagnostic(
@@ -437,13 +421,13 @@ def two_arities(declaration: Declaration, arity_of: Callable[[str], int | None])
         )
 
 
-def _named(program: Program) -> set[str]:
+def _named(program: syntax.Program) -> set[str]:
     """The predicates that statements name."""
-    refuted = (statement.refuted for statement in program.declarations if isinstance(statement, Refuting))
+    refuted = (statement.refuted for statement in program.declarations if isinstance(statement, syntax.Refuting))
     return {name for names in refuted for name in names if name is not None}.union(used_arities(program))
 
 
-def _function_names(program: Program, known: Names) -> Iterator[Diagnostic]:
+def _function_names(program: syntax.Program, known: Names) -> Iterator[Diagnostic]:
     """Problems of registered predicates whose names are taken."""
     named = _named(program)
     for name in known.functions:
@@ -459,7 +443,7 @@ def _function_names(program: Program, known: Names) -> Iterator[Diagnostic]:
 
 
 def _unknown_predicates(
-    program: Program, vocabulary: Vocabulary, declared: set[str], names: Names, left_out: tuple[str, ...]
+    program: syntax.Program, vocabulary: Vocabulary, declared: set[str], names: Names, left_out: tuple[str, ...]
 ) -> Iterator[Diagnostic]:
     known = {p.name for p in vocabulary.predicates.values() if p.occurs} | declared
     spellings = Spellings(known.union(TESTS, names.functions))
@@ -473,7 +457,7 @@ def _unknown_predicates(
             if predicate in asked or predicate not in unknown:
                 continue
             close = None if predicate in known else spellings.closest(predicate)
-            if close is None and not isinstance(statement, Rule):
+            if close is None and not isinstance(statement, syntax.Rule):
                 continue
             asked.add(predicate)
             span = span_of(predicate, statement)
@@ -501,31 +485,33 @@ def _has_facts(vocabulary: Vocabulary, predicate: str) -> bool:
     return bool(known and (known.observed or known.predicted))
 
 
-def literal_positions(statement: Rule | Refute) -> Iterator[tuple[Atom, int, Constant]]:
+def literal_positions(statement: syntax.Rule | Refute) -> Iterator[tuple[syntax.Atom, int, syntax.Constant]]:
     """The constants of a statement, each with every position of an atom that holds it or a variable compared with it."""
     atoms = list(used_atoms(statement))
     for atom in atoms:
         for position, term in enumerate(atom.terms):
-            if isinstance(term, Constant):
+            if isinstance(term, syntax.Constant):
                 yield atom, position, term
     for literal in statement.body.conditions:
         match literal:
-            case Comparison(_, Variable(name), Constant() as constant) | Comparison(_, Constant() as constant, Variable(name)):
+            case syntax.Comparison(_, syntax.Variable(name), syntax.Constant() as constant) | syntax.Comparison(
+                _, syntax.Constant() as constant, syntax.Variable(name)
+            ):
                 for atom in atoms:
                     for position, term in enumerate(atom.terms):
-                        if isinstance(term, Variable) and term.name == name:
+                        if isinstance(term, syntax.Variable) and term.name == name:
                             yield atom, position, constant
             case _:
                 pass
 
 
-def _constant_types(program: Program, types: TypesAt) -> Iterator[Diagnostic]:
+def _constant_types(program: syntax.Program, types: TypesAt) -> Iterator[Diagnostic]:
     reported: set[int] = set()
     fit = all(
         _fits(constant, types.get((predicate, i))) for ((predicate, _, i), _), constant in program.occurrences.constants.items()
     )
     for statement in program.occurrences.others if fit else program.statements:
-        if types and isinstance(statement, Rule | Refute):
+        if types and isinstance(statement, syntax.Rule | Refute):
             for atom, position, term in literal_positions(statement):
                 here = types.get((atom.predicate, position))
                 if here and id(term) not in reported and not _fits(term, here):
@@ -533,12 +519,14 @@ def _constant_types(program: Program, types: TypesAt) -> Iterator[Diagnostic]:
                     yield wrong_type(term, print_argument(atom.predicate, position), here)
 
 
-def _fits(constant: Constant, here: frozenset[ValueType] | None) -> bool:
+def _fits(constant: syntax.Constant, here: frozenset[ValueType] | None) -> bool:
     return not here or may_equal(type_of_value(constant.value), here)
 
 
-def _unused(program: Program) -> Iterator[Diagnostic]:
-    asked = [statement for statement in program.declarations if isinstance(statement, Refuting | PredicateDeclaration)]
+def _unused(program: syntax.Program) -> Iterator[Diagnostic]:
+    asked = [
+        statement for statement in program.declarations if isinstance(statement, syntax.Refuting | syntax.PredicateDeclaration)
+    ]
     if not asked:
         return
     heads = {name for rule in program.rules for name in _head_predicates(rule)}
@@ -549,9 +537,9 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
         if statement.span is not None and (statement.span.source.converted or id(statement.span) in checked):
             continue
         match statement:
-            case Refuting():
+            case syntax.Refuting():
                 about, concerned = statement.refuted, heads
-            case PredicateDeclaration(predicate):
+            case syntax.PredicateDeclaration(predicate):
                 about, concerned = (predicate,), anywhere
         if None not in about and not concerned.intersection(about):
             yield Diagnostic(
@@ -563,22 +551,22 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
             )
 
 
-def _how_to_check(statement: Declaration) -> tuple[str, ...]:
-    if not isinstance(statement, Refuting) or not statement.checkable:
+def _how_to_check(statement: syntax.Declaration) -> tuple[str, ...]:
+    if not isinstance(statement, syntax.Refuting) or not statement.checkable:
         return ()
     return (f"a declaration refutes heads, and flags no facts by itself; as a rule, too: `@check {print_statement(statement)}`",)
 
 
-def _head_predicates(rule: Rule) -> Iterator[str]:
+def _head_predicates(rule: syntax.Rule) -> Iterator[str]:
     """The predicates that the head of a rule names. A row's attributes are predicates: `table.attribute`."""
-    if isinstance(rule.head, Atom):
+    if isinstance(rule.head, syntax.Atom):
         yield rule.head.predicate
         return
     for node in nodes_in(rule.head):
         match node:
-            case Atom(predicate):
+            case syntax.Atom(predicate):
                 yield predicate
-            case RowAtom(table, arguments):
+            case syntax.RowAtom(table, arguments):
                 yield from (f"{table}.{attribute}" for attribute, _ in arguments)
             case _:
                 pass
@@ -592,7 +580,7 @@ def declaration_problems(declared: Declared, schema: Schema, fast: Collection[in
         return None if relation is None else len(relation[1])
 
     for declaration in declared.declarations:
-        if isinstance(declaration, Refuting) and id(declaration) not in fast:
+        if isinstance(declaration, syntax.Refuting) and id(declaration) not in fast:
             computed = computed_variables(declaration) if isinstance(declaration, Refute) else frozenset[str]()
             resolver = Resolver(schema, declared.functions, [], computed=computed)
             _resolve(declaration, resolver)
@@ -600,15 +588,15 @@ def declaration_problems(declared: Declared, schema: Schema, fast: Collection[in
             yield from two_arities(declaration, arity)
 
 
-def _resolve(declaration: Refuting, resolver: Resolver) -> None:
+def _resolve(declaration: syntax.Refuting, resolver: Resolver) -> None:
     if isinstance(declaration, Refute):
         typed = typed_by_body(declaration)
         resolver.bind(typed.head)
-        bound = {term.name: term for term in typed.head.terms if isinstance(term, Variable)}
+        bound = {term.name: term for term in typed.head.terms if isinstance(term, syntax.Variable)}
         resolver.body(typed.body, bound, typed.head)
         return
     for atom in used_atoms(declaration):
-        resolver.atom(Atom(atom.predicate, (Wildcard(),) * atom.arity, atom.span), {})
+        resolver.atom(syntax.Atom(atom.predicate, (syntax.Wildcard(),) * atom.arity, atom.span), {})
     for predicate in () if declaration.conditions else declaration.refuted:
         if predicate is not None:
             resolver.name(predicate, declaration.span)

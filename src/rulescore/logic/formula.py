@@ -8,18 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rulescore.errors import Span
-from rulescore.language.syntax import (
-    Aggregate,
-    Aggregation,
-    Atom,
-    Comparison,
-    Expression,
-    Membership,
-    RowAtom,
-    Test,
-    Variable,
-    Wildcard,
-)
+from rulescore.language import syntax
 from rulescore.language.trees import Node, expressions_in, nodes_in, replace_variables
 from rulescore.values import NUMBERS, ValueType
 
@@ -108,11 +97,11 @@ class ResolvedAtom:
     because two atoms of a rule may be equal, or have one place in a file of another tool."""
 
     relation: str
-    arguments: tuple[tuple[str, Expression | Wildcard], ...]
-    written: Atom | RowAtom | None = field(default=None, compare=False, repr=False)
+    arguments: tuple[tuple[str, syntax.Expression | syntax.Wildcard], ...]
+    written: syntax.Atom | syntax.RowAtom | None = field(default=None, compare=False, repr=False)
 
 
-Decided = ResolvedAtom | Comparison | Membership | Test
+Decided = ResolvedAtom | syntax.Comparison | syntax.Membership | syntax.Test
 """The smallest conditions: each is true, false or unknown by itself."""
 
 
@@ -123,18 +112,18 @@ class Disjunct:
 
     atoms: tuple[ResolvedAtom, ...]
     tests: tuple[Judgement, ...] = ()
-    values: tuple[tuple[str, Expression], ...] = ()
+    values: tuple[tuple[str, syntax.Expression], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateValue:
     """The value of an aggregate over the groundings of its own variables. `written`: the aggregate as in the rule."""
 
-    function: Aggregation
-    value: Expression
+    function: syntax.Aggregation
+    value: syntax.Expression
     variables: tuple[str, ...]
     disjuncts: tuple[Disjunct, ...]
-    written: Aggregate | None = field(default=None, compare=False, repr=False)
+    written: syntax.Aggregate | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +189,7 @@ class FormulaRule:
     ordered_texts: tuple[OrderedText, ...] = field(default=(), compare=False, repr=False)
 
 
-Resolved = ResolvedAtom | Judgement | Expression
+Resolved = ResolvedAtom | Judgement | syntax.Expression
 """A part of a rule. Walks do not enter the disjuncts of `Exists`, which have variables of their own."""
 
 
@@ -235,11 +224,11 @@ def atoms_of(part: Resolved) -> Iterator[ResolvedAtom]:
     return (node for node in nodes_of(part) if isinstance(node, ResolvedAtom))
 
 
-def variables_of(part: Resolved) -> Iterator[Variable]:
-    return (node for node in nodes_of(part) if isinstance(node, Variable))
+def variables_of(part: Resolved) -> Iterator[syntax.Variable]:
+    return (node for node in nodes_of(part) if isinstance(node, syntax.Variable))
 
 
-def computed_in(judgement: Judgement) -> Iterator[Expression]:
+def computed_in(judgement: Judgement) -> Iterator[syntax.Expression]:
     """The expressions that comparisons and tests use, with their parts; not the arguments of atoms."""
     for leaf in leaves(judgement):
         if not isinstance(leaf, ResolvedAtom):
@@ -251,18 +240,20 @@ def parts_of(disjunct: Disjunct) -> tuple[Resolved, ...]:
     return (*disjunct.atoms, *asked_in(disjunct))
 
 
-def asked_in(disjunct: Disjunct) -> tuple[Judgement | Expression, ...]:
+def asked_in(disjunct: Disjunct) -> tuple[Judgement | syntax.Expression, ...]:
     """The parts of a disjunct without its atoms: tests, and the expressions of its equations."""
     return (*disjunct.tests, *(value for _, value in disjunct.values))
 
 
-def with_values(atom: ResolvedAtom, values: Mapping[Variable, Expression]) -> ResolvedAtom:
+def with_values(atom: ResolvedAtom, values: Mapping[syntax.Variable, syntax.Expression]) -> ResolvedAtom:
     """The atom with values in place of variables."""
-    replaced = ((name, term if isinstance(term, Wildcard) else replace_variables(term, values)) for name, term in atom.arguments)
+    replaced = (
+        (name, term if isinstance(term, syntax.Wildcard) else replace_variables(term, values)) for name, term in atom.arguments
+    )
     return ResolvedAtom(atom.relation, tuple(replaced), atom.written)
 
 
-def judged_with_values(test: Judgement, values: Mapping[Variable, Expression]) -> Judgement:
+def judged_with_values(test: Judgement, values: Mapping[syntax.Variable, syntax.Expression]) -> Judgement:
     """The test with values in place of variables."""
     match test:
         case Leaf(condition):

@@ -8,22 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from rulescore.errors import Diagnostic
+from rulescore.language import syntax
 from rulescore.language.declarations.refute import Refute
-from rulescore.language.syntax import (
-    And,
-    Atom,
-    Comparison,
-    Condition,
-    Constant,
-    Declaration,
-    Falsity,
-    Not,
-    Operator,
-    Program,
-    Refuting,
-    Rule,
-    Variable,
-)
 from rulescore.language.trees import named_predicates
 from rulescore.logic.normal import Refutation, normal_refutation
 from rulescore.logic.refutation import Declared, Opposition, identity, numbered, opposition
@@ -35,27 +21,31 @@ IsPredicate = Callable[[str], bool]
 """Whether a name is a predicate of plain facts, not an attribute of a table and not a test."""
 
 
-def is_horn_literal(condition: Condition, is_predicate: IsPredicate) -> bool:
+def is_horn_literal(condition: syntax.Condition, is_predicate: IsPredicate) -> bool:
     match condition:
-        case (Atom() as atom) | Not(Atom() as atom):
+        case (syntax.Atom() as atom) | syntax.Not(syntax.Atom() as atom):
             return is_horn_atom(atom, is_predicate)
-        case Comparison(Operator.EQUAL | Operator.DIFFERENT, Variable() | Constant(), Variable() | Constant()):
+        case syntax.Comparison(
+            syntax.Operator.EQUAL | syntax.Operator.DIFFERENT,
+            syntax.Variable() | syntax.Constant(),
+            syntax.Variable() | syntax.Constant(),
+        ):
             return not _has_duration((condition.left, condition.right))
         case _:
             return False
 
 
-def is_horn_atom(atom: Atom, is_predicate: IsPredicate) -> bool:
+def is_horn_atom(atom: syntax.Atom, is_predicate: IsPredicate) -> bool:
     # We look at rules as written: resolving names and types first would take two fifths longer for all rules (0017).
     return is_predicate(atom.predicate) and not _has_duration(atom.terms)
 
 
 def _has_duration(values: Iterable[object]) -> bool:
     """Whether a duration is among the constants. No fact holds one, so the fast plans have no key for it; formulas report it."""
-    return any(isinstance(value, Constant) and isinstance(value.value, datetime.timedelta) for value in values)
+    return any(isinstance(value, syntax.Constant) and isinstance(value.value, datetime.timedelta) for value in values)
 
 
-def is_horn_body(body: And, is_predicate: IsPredicate) -> bool:
+def is_horn_body(body: syntax.And, is_predicate: IsPredicate) -> bool:
     return all(is_horn_literal(condition, is_predicate) for condition in body.conditions)
 
 
@@ -63,23 +53,23 @@ def is_horn_refutation(statement: Refute, is_predicate: IsPredicate) -> bool:
     return is_horn_atom(statement.head, is_predicate) and is_horn_body(statement.body, is_predicate)
 
 
-def is_horn_rule(rule: Rule, is_predicate: IsPredicate, general: Collection[str | None]) -> bool:
+def is_horn_rule(rule: syntax.Rule, is_predicate: IsPredicate, general: Collection[str | None]) -> bool:
     """`general`: the predicates that some declaration not of Horn form can refute."""
     match rule.head:
-        case Falsity():
+        case syntax.Falsity():
             fits = True
-        case Atom() as atom:
+        case syntax.Atom() as atom:
             fits = is_horn_atom(atom, is_predicate) and atom.predicate not in general
         case _:
             fits = False
     return fits and is_horn_body(rule.body, is_predicate)
 
 
-def horn_program(program: Program, is_predicate: IsPredicate) -> tuple[Program, frozenset[int]]:
+def horn_program(program: syntax.Program, is_predicate: IsPredicate) -> tuple[syntax.Program, frozenset[int]]:
     """The statements of Horn form, and the numbers of the Horn rules. If a declaration that is not of Horn form can refute the head
     of a rule, the rule is not a Horn rule."""
     others = [declaration for declaration in program.declarations if not _is_horn(declaration, is_predicate)]
-    general = {name for declaration in others if isinstance(declaration, Refuting) for name in declaration.refuted}
+    general = {name for declaration in others if isinstance(declaration, syntax.Refuting) for name in declaration.refuted}
     used = program.occurrences
     # Usually all names are predicates. Then rules that consist of atoms are Horn rules, and need no further check.
     surely = not general and all(is_predicate(name) for name, _ in used.first)
@@ -91,13 +81,13 @@ def horn_program(program: Program, is_predicate: IsPredicate) -> tuple[Program, 
     if len(fast) == len(program.rules) and not others:
         return program, fast
     left_out = {id(rule) for i, rule in enumerate(program.rules) if i not in fast}.union(map(id, others))
-    return Program(tuple(statement for statement in program.statements if id(statement) not in left_out)), fast
+    return syntax.Program(tuple(statement for statement in program.statements if id(statement) not in left_out)), fast
 
 
-def _is_horn(declaration: Declaration, is_predicate: IsPredicate) -> bool:
+def _is_horn(declaration: syntax.Declaration, is_predicate: IsPredicate) -> bool:
     """Whether the plans of Horn rules can look up a declaration: it is about plain facts and compares nothing but terms."""
     # The statements that a declaration is short for differ in names and places only, so one is enough.
-    statement = declaration.example() if isinstance(declaration, Refuting) else None
+    statement = declaration.example() if isinstance(declaration, syntax.Refuting) else None
     fits = statement is None or is_horn_refutation(statement, is_predicate)
     return fits and all(map(is_predicate, named_predicates(declaration)))
 
@@ -166,7 +156,7 @@ def distinct_variables(options: ScoringOptions) -> bool:
 
 
 def unsuitable(
-    options: ScoringOptions, rules: Sequence[tuple[str, Rule]], declared: Declared, fast: Collection[int]
+    options: ScoringOptions, rules: Sequence[tuple[str, syntax.Rule]], declared: Declared, fast: Collection[int]
 ) -> Iterator[Diagnostic]:
     """Errors that list every rule that the convention cannot count. `fast`: the numbers of the Horn rules."""
     if options.convention is Convention.APPENDIX:
@@ -195,10 +185,10 @@ def _listed(code: str, what: str, reasons: Mapping[str, str], helps: tuple[str, 
         yield Diagnostic(code, message, notes=notes, helps=helps)
 
 
-def _reason(rule: Rule, refuted_otherwise: Callable[[str, int], str | None], *, horn: bool) -> str | None:
-    if not isinstance(rule.head, Atom):
-        return "its head is `false`" if isinstance(rule.head, Falsity) else "its head is not one atom"
+def _reason(rule: syntax.Rule, refuted_otherwise: Callable[[str, int], str | None], *, horn: bool) -> str | None:
+    if not isinstance(rule.head, syntax.Atom):
+        return "its head is `false`" if isinstance(rule.head, syntax.Falsity) else "its head is not one atom"
     more = "its body has more than positive atoms"
-    if not all(isinstance(literal, Atom) for literal in rule.body.conditions):
+    if not all(isinstance(literal, syntax.Atom) for literal in rule.body.conditions):
         return more
     return refuted_otherwise(rule.head.predicate, rule.head.arity) or (None if horn else more)

@@ -10,27 +10,8 @@ from itertools import count
 from typing import TypeGuard
 
 from rulescore.errors import Diagnostic, place_of
+from rulescore.language import syntax
 from rulescore.language.declarations.refute import Refute
-from rulescore.language.syntax import (
-    And,
-    Atom,
-    Comparison,
-    Condition,
-    Constant,
-    Expression,
-    Falsity,
-    Head,
-    Let,
-    Membership,
-    Not,
-    Operator,
-    Or,
-    RowAtom,
-    Rule,
-    Test,
-    Variable,
-    Wildcard,
-)
 from rulescore.language.trees import atoms_in, named_in, named_predicates, variables_in
 from rulescore.logic.disjuncts import bound_variables
 from rulescore.logic.formula import (
@@ -68,7 +49,7 @@ class Question:
     types: tuple[ValueType | None, ...]
 
 
-def question(rule: FormulaRule, test: Test) -> Question:
+def question(rule: FormulaRule, test: syntax.Test) -> Question:
     typing = Typing(lambda variable: rule.types.get(variable.name), [])
     return Question(test.predicate, tuple(map(typing.expression, test.arguments)))
 
@@ -78,7 +59,7 @@ class QuestionPlace:
     """A place at which a test is called. `disjunct`: the disjunct of the body whose bindings it uses; None: any of them. `inner`:
     the disjuncts of aggregates or refutations around it."""
 
-    test: Test
+    test: syntax.Test
     disjunct: Disjunct | None
     inner: tuple[Disjunct, ...]
 
@@ -91,12 +72,12 @@ def rounds_before(rule: FormulaRule, place: QuestionPlace) -> int:
     return max((_rounds(rule, asked, _values_of((disjunct, *place.inner))) for disjunct in disjuncts), default=0)
 
 
-def _rounds(rule: FormulaRule, parts: Iterable[Resolved], values: Mapping[str, Expression]) -> int:
+def _rounds(rule: FormulaRule, parts: Iterable[Resolved], values: Mapping[str, syntax.Expression]) -> int:
     names = {variable.name for part in parts for variable in variables_of(part)}
     return max((_rounds_of(rule, name, values) for name in names), default=0)
 
 
-def _rounds_of(rule: FormulaRule, name: str, values: Mapping[str, Expression]) -> int:
+def _rounds_of(rule: FormulaRule, name: str, values: Mapping[str, syntax.Expression]) -> int:
     if name in values:
         return _rounds(rule, (values[name],), values)
     if name not in rule.measures:
@@ -108,9 +89,9 @@ def _rounds_of(rule: FormulaRule, name: str, values: Mapping[str, Expression]) -
     return rounds
 
 
-def is_registered(node: object) -> TypeGuard[Test]:
+def is_registered(node: object) -> TypeGuard[syntax.Test]:
     """Whether a node is a test that the user has registered."""
-    return isinstance(node, Test) and node.predicate not in TESTS
+    return isinstance(node, syntax.Test) and node.predicate not in TESTS
 
 
 def _is_asked(part: Resolved) -> bool:
@@ -122,7 +103,7 @@ def _parts_of(disjuncts: Iterable[Disjunct]) -> tuple[Resolved, ...]:
     return tuple(part for disjunct in disjuncts for part in parts_of(disjunct))
 
 
-def _values_of(disjuncts: Iterable[Disjunct]) -> dict[str, Expression]:
+def _values_of(disjuncts: Iterable[Disjunct]) -> dict[str, syntax.Expression]:
     """The expressions that equations bind variables to."""
     return {name: value for disjunct in disjuncts for name, value in disjunct.values}
 
@@ -149,13 +130,13 @@ def test_places(rule: FormulaRule) -> Iterator[QuestionPlace]:
 
 
 def _places_in(
-    rule: FormulaRule, tests: Sequence[Judgement | Expression], disjunct: Disjunct | None, inner: tuple[Disjunct, ...]
+    rule: FormulaRule, tests: Sequence[Judgement | syntax.Expression], disjunct: Disjunct | None, inner: tuple[Disjunct, ...]
 ) -> Iterator[QuestionPlace]:
     for test in tests:
         for node in nodes_of(test):
-            if isinstance(node, Test):
+            if isinstance(node, syntax.Test):
                 yield QuestionPlace(node, disjunct, inner)
-            elif isinstance(node, Variable) and node.name in rule.measures:
+            elif isinstance(node, syntax.Variable) and node.name in rule.measures:
                 for within in rule.measures[node.name].disjuncts:
                     yield from _places_in(rule, asked_in(within), disjunct, (*inner, within))
 
@@ -174,10 +155,10 @@ def _judgement_places(rule: FormulaRule, judgement: Judgement, inner: tuple[Disj
                 yield from _places_in(rule, asked_in(disjunct), None, (*inner, disjunct))
 
 
-Arguments = tuple[Expression, ...]
+Arguments = tuple[syntax.Expression, ...]
 
 
-def formula(rule: Rule, schema: Schema, declared: Declared, problems: list[Diagnostic]) -> FormulaRule:
+def formula(rule: syntax.Rule, schema: Schema, declared: Declared, problems: list[Diagnostic]) -> FormulaRule:
     """A rule as a formula. If it adds errors to `problems`, do not use the result."""
     resolver = Resolver(schema, declared.functions, problems, computed=_computed(rule, schema, declared))
     disjuncts, known = resolver.body(rule.body, {}, rule.head)
@@ -204,10 +185,10 @@ def formula(rule: Rule, schema: Schema, declared: Declared, problems: list[Diagn
     )
 
 
-def _computed(rule: Rule, schema: Schema, declared: Declared) -> frozenset[str]:
+def _computed(rule: syntax.Rule, schema: Schema, declared: Declared) -> frozenset[str]:
     """The variables that the rule, or a refutation of its head, computes with."""
     others: set[str] = set()
-    for atom in () if isinstance(rule.head, Falsity) else atoms_in(rule.head):
+    for atom in () if isinstance(rule.head, syntax.Falsity) else atoms_in(rule.head):
         known = ((name, relation[1]) for name in _predicates_of(atom) if (relation := schema.positions(name)))
         ways = (way for name, columns in known for way in declared.ways(name, len(columns), grouped=False))
         if any(map(_computes_with_head, ways)):
@@ -219,8 +200,8 @@ def _computes_with_head(statement: Refute) -> bool:
     return not computed_variables(statement).isdisjoint(variable.name for variable in variables_in(statement.head))
 
 
-def _predicates_of(atom: Atom | RowAtom) -> list[str]:
-    return [atom.predicate] if isinstance(atom, Atom) else [f"{atom.table}.{name}" for name, _ in atom.arguments]
+def _predicates_of(atom: syntax.Atom | syntax.RowAtom) -> list[str]:
+    return [atom.predicate] if isinstance(atom, syntax.Atom) else [f"{atom.table}.{name}" for name, _ in atom.arguments]
 
 
 class _Head:
@@ -230,40 +211,40 @@ class _Head:
         self._resolver, self._schema, self._ways, self._known = resolver, schema, ways, known
         self.atoms: list[ResolvedAtom] = []
 
-    def judge(self, head: Condition | Head) -> tuple[Judgement, Judgement]:
+    def judge(self, head: syntax.Condition | syntax.Head) -> tuple[Judgement, Judgement]:
         """Confirmed, refuted."""
         match head:
-            case Atom() | Test() if is_test(head, self._schema, self._resolver.functions):
+            case syntax.Atom() | syntax.Test() if is_test(head, self._schema, self._resolver.functions):
                 return self._decided(head)
-            case Atom():
+            case syntax.Atom():
                 return self._atom(head)
-            case RowAtom():
+            case syntax.RowAtom():
                 parts = [self._atom(atom) for atom in self._attribute_atoms(head)]
                 return All(tuple(c for c, _ in parts)), AnyOf(tuple(r for _, r in parts))
-            case Comparison() | Membership() | Test() | Let():
+            case syntax.Comparison() | syntax.Membership() | syntax.Test() | syntax.Let():
                 return self._decided(head)
-            case Not(inner):
+            case syntax.Not(inner):
                 confirmed, refuted = self.judge(inner)
                 return refuted, confirmed
-            case And(conditions):
+            case syntax.And(conditions):
                 parts = [self.judge(part) for part in conditions]
                 return All(tuple(c for c, _ in parts)), AnyOf(tuple(r for _, r in parts))
-            case Or(conditions):
+            case syntax.Or(conditions):
                 parts = [self.judge(part) for part in conditions]
                 return AnyOf(tuple(c for c, _ in parts)), All(tuple(r for _, r in parts))
-            case Falsity():
+            case syntax.Falsity():
                 return FALSE, TRUE
 
-    def _decided(self, condition: Condition) -> tuple[Judgement, Judgement]:
+    def _decided(self, condition: syntax.Condition) -> tuple[Judgement, Judgement]:
         resolved = self._resolver.condition(condition, self._known)
         return resolved, Opposite(resolved)
 
-    def _atom(self, atom: Atom) -> tuple[Judgement, Judgement]:
+    def _atom(self, atom: syntax.Atom) -> tuple[Judgement, Judgement]:
         resolved = self._resolver.atom(atom, self._known)
         self.atoms.append(resolved)
         return Leaf(resolved), self._ways.of(atom.predicate, resolved)
 
-    def _attribute_atoms(self, atom: RowAtom) -> Iterator[Atom]:
+    def _attribute_atoms(self, atom: syntax.RowAtom) -> Iterator[syntax.Atom]:
         """`sale(id: A, zip: Z, price: P)` is `sale.zip(A, Z)` and `sale.price(A, P)`."""
         relation = self._schema.relations.get(atom.table)
         arguments = dict(atom.arguments)
@@ -280,7 +261,7 @@ class _Head:
         for attribute, term in atom.arguments:
             if attribute not in relation.key:
                 terms = (*(arguments[name] for name in relation.key), term)
-                yield Atom(f"{atom.table}.{attribute}", terms, atom.span)
+                yield syntax.Atom(f"{atom.table}.{attribute}", terms, atom.span)
 
 
 class _Refuted:
@@ -296,7 +277,7 @@ class _Refuted:
     def of(self, predicate: str, atom: ResolvedAtom) -> Judgement:
         """The judgement that something refutes an atom of the head. Nothing refutes an atom with a missing argument, even if the
         refutation does not use that argument. Other checks report an argument `_`."""
-        arguments = tuple(term for _, term in atom.arguments if not isinstance(term, Wildcard))
+        arguments = tuple(term for _, term in atom.arguments if not isinstance(term, syntax.Wildcard))
         if len(arguments) < len(atom.arguments):
             return FALSE
         ways = AnyOf(tuple(self._ways(predicate, arguments, atom)))
@@ -305,7 +286,7 @@ class _Refuted:
             if ways.parts
             else []
         )
-        known = tuple(Leaf(Comparison(Operator.EQUAL, argument, argument)) for argument in missing)
+        known = tuple(Leaf(syntax.Comparison(syntax.Operator.EQUAL, argument, argument)) for argument in missing)
         return All((*known, ways)) if known else ways
 
     def _ways(self, name: str, arguments: Arguments, atom: ResolvedAtom) -> Iterator[Judgement]:
@@ -324,7 +305,7 @@ class _Refuted:
     def _opponent(self, statement: Refute, arguments: Arguments) -> Iterator[Judgement]:
         """The atom of an opposing fact; nothing if, by the types, no such fact can hold."""
         (fact,) = statement.body.conditions
-        assert isinstance(fact, Atom)
+        assert isinstance(fact, syntax.Atom)
         relation_columns = self._schema.positions(fact.predicate)
         if relation_columns is None or len(relation_columns[1]) != len(arguments):
             return
@@ -333,24 +314,24 @@ class _Refuted:
         if all(agree(relation.columns[c].type, self._type(a)) for c, a in pairs):
             yield Leaf(ResolvedAtom(relation.name, pairs))
 
-    def _type(self, argument: Expression) -> ValueType | None:
+    def _type(self, argument: syntax.Expression) -> ValueType | None:
         return Typing(lambda variable: self._rule.types.get(variable.name), []).expression(argument)
 
     def _stated(self, written: Refute, arguments: Arguments) -> Judgement:
         """The body of a statement about these arguments, in the words of what the user declared."""
         declaration = typed_by_body(written)
         prefix = f"refutation {next(self._numbers)} "
-        known: dict[str, Expression] = {}
-        extra: list[Comparison] = []
+        known: dict[str, syntax.Expression] = {}
+        extra: list[syntax.Comparison] = []
         for term, argument in zip(declaration.head.terms, arguments, strict=True):
             match term:
-                case Variable(name) if name not in known:
+                case syntax.Variable(name) if name not in known:
                     known[name] = argument
-                case Variable(name):
-                    extra.append(Comparison(Operator.EQUAL, known[name], argument, term.span))
-                case Constant():
-                    extra.append(Comparison(Operator.EQUAL, argument, term, term.span))
-                case Wildcard():
+                case syntax.Variable(name):
+                    extra.append(syntax.Comparison(syntax.Operator.EQUAL, known[name], argument, term.span))
+                case syntax.Constant():
+                    extra.append(syntax.Comparison(syntax.Operator.EQUAL, argument, term, term.span))
+                case syntax.Wildcard():
                     pass
         if not all(agree(self._type(comparison.left), self._type(comparison.right)) for comparison in extra):
             return FALSE
@@ -372,7 +353,7 @@ class _Refuted:
         return Exists(tested, (written.said or written).words)
 
 
-def formula_predicates(rules: Iterable[Rule], declared: Declared) -> set[str]:
+def formula_predicates(rules: Iterable[syntax.Rule], declared: Declared) -> set[str]:
     """The predicates that rules other than Horn rules read, and the predicates that can refute their heads. These predicates may be
     defined or have facts."""
     named = {name for rule in rules for name in named_in(rule)}

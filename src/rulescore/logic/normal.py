@@ -9,21 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from rulescore.language import syntax
 from rulescore.language.declarations.refute import Refute
-from rulescore.language.syntax import (
-    And,
-    Atom,
-    Comparison,
-    Constant,
-    Expression,
-    Falsity,
-    Not,
-    Operator,
-    Rule,
-    Term,
-    Variable,
-    Wildcard,
-)
 from rulescore.logic.binding import bind
 from rulescore.values import key_of
 
@@ -99,20 +86,20 @@ class Refutation:
 class _Numbering:
     """Numbers variables in the order of their first use, and each wildcard as a variable of its own."""
 
-    def __init__(self, names: Iterable[str], stands_for: Mapping[str, Expression]) -> None:
+    def __init__(self, names: Iterable[str], stands_for: Mapping[str, syntax.Expression]) -> None:
         self.names: list[str] = list(names)
         self._stands_for = stands_for
         self._index = {name: i for i, name in enumerate(self.names)}
 
-    def slot(self, term: Term) -> Slot:
+    def slot(self, term: syntax.Term) -> Slot:
         match term:
-            case Constant(value):
+            case syntax.Constant(value):
                 return Fixed(key_of(value))
-            case Variable(name):
+            case syntax.Variable(name):
                 if name in self._stands_for:
                     return self.slot(_term(self._stands_for[name]))
                 return Bound(self._variable_number(name))
-            case Wildcard():
+            case syntax.Wildcard():
                 self.names.append("_")
                 return Bound(len(self.names) - 1)
 
@@ -122,39 +109,45 @@ class _Numbering:
             self.names.append(name)
         return self._index[name]
 
-    def atom(self, atom: Atom) -> PatternAtom:
+    def atom(self, atom: syntax.Atom) -> PatternAtom:
         return PatternAtom(atom.predicate, tuple(self.slot(term) for term in atom.terms))
 
-    def negated(self, atom: Atom) -> PatternAtom:
-        return PatternAtom(atom.predicate, tuple(Free() if isinstance(term, Wildcard) else self.slot(term) for term in atom.terms))
+    def negated(self, atom: syntax.Atom) -> PatternAtom:
+        return PatternAtom(
+            atom.predicate, tuple(Free() if isinstance(term, syntax.Wildcard) else self.slot(term) for term in atom.terms)
+        )
 
 
-def _pattern(body: And, numbering: _Numbering, extra: tuple[EqualityTest, ...] = ()) -> Pattern:
-    atoms = tuple(numbering.atom(c) for c in body.conditions if isinstance(c, Atom))
-    negated = tuple(numbering.negated(c.condition) for c in body.conditions if isinstance(c, Not) and isinstance(c.condition, Atom))
-    tests = tuple(
-        EqualityTest(c.operator is Operator.EQUAL, numbering.slot(_term(c.left)), numbering.slot(_term(c.right)))
+def _pattern(body: syntax.And, numbering: _Numbering, extra: tuple[EqualityTest, ...] = ()) -> Pattern:
+    atoms = tuple(numbering.atom(c) for c in body.conditions if isinstance(c, syntax.Atom))
+    negated = tuple(
+        numbering.negated(c.condition)
         for c in body.conditions
-        if isinstance(c, Comparison)
+        if isinstance(c, syntax.Not) and isinstance(c.condition, syntax.Atom)
+    )
+    tests = tuple(
+        EqualityTest(c.operator is syntax.Operator.EQUAL, numbering.slot(_term(c.left)), numbering.slot(_term(c.right)))
+        for c in body.conditions
+        if isinstance(c, syntax.Comparison)
     )
     kept = tuple(test for test in (*extra, *tests) if not (test.equal and test.left == test.right))
     return Pattern(atoms, negated, kept, tuple(numbering.names))
 
 
-def _term(expression: Expression) -> Term:
+def _term(expression: syntax.Expression) -> syntax.Term:
     """The expression as a term: Horn rules compare nothing but terms."""
-    assert isinstance(expression, Variable | Constant)
+    assert isinstance(expression, syntax.Variable | syntax.Constant)
     return expression
 
 
-def normal_rule(rule: Rule) -> NormalRule:
+def normal_rule(rule: syntax.Rule) -> NormalRule:
     """The normal form of a rule that passed the checks."""
     numbering = _Numbering((), bind(rule.body.conditions).values)
     pattern = _pattern(rule.body, numbering)
     match rule.head:
-        case Falsity():
+        case syntax.Falsity():
             return NormalRule(pattern, None)
-        case Atom() as head:
+        case syntax.Atom() as head:
             return NormalRule(pattern, numbering.atom(head))
         case _:
             raise AssertionError("not a rule of this family")
@@ -166,14 +159,14 @@ def normal_refutation(statement: Refute) -> Refutation:
     extra: list[EqualityTest] = []
     for position, term in enumerate(statement.head.terms):
         match term:
-            case Variable(name) if name not in names:
+            case syntax.Variable(name) if name not in names:
                 names[name] = position
                 continue
-            case Variable(name):
+            case syntax.Variable(name):
                 extra.append(EqualityTest(True, Bound(position), Bound(names[name])))
-            case Constant(value):
+            case syntax.Constant(value):
                 extra.append(EqualityTest(True, Bound(position), Fixed(key_of(value))))
-            case Wildcard():
+            case syntax.Wildcard():
                 pass
         # No variable can have this name. It marks a position that has no variable, or repeats one.
         names[f" {position}"] = position

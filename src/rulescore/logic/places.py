@@ -7,31 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rulescore.errors import Span
+from rulescore.language import syntax
 from rulescore.language.builtins import FUNCTIONS, TEST_SIGNATURES
 from rulescore.language.declarations.refute import Refute
-from rulescore.language.syntax import (
-    Aggregate,
-    Aggregation,
-    Atom,
-    Attribute,
-    Call,
-    Comparison,
-    Condition,
-    Constant,
-    Expression,
-    Let,
-    Membership,
-    Negative,
-    Operation,
-    Operator,
-    Program,
-    RowAtom,
-    Rule,
-    Term,
-    Test,
-    Variable,
-    Wildcard,
-)
 from rulescore.language.trees import Node, attribute_table, conditions_of, nodes_in, variables_in
 from rulescore.logic.formula import Relation, RelationColumn, ResolvedAtom, Schema
 from rulescore.logic.problems import DECIDABLE, Report, print_column
@@ -75,7 +53,7 @@ class Places:
         for atom in atoms:
             relation = self._schema.relations.get(atom.relation)
             for name, term in atom.arguments if relation is not None else ():
-                if isinstance(term, Variable) and term.name not in bound and relation is not None:
+                if isinstance(term, syntax.Variable) and term.name not in bound and relation is not None:
                     here.setdefault(term.name, []).append(BindingPlace(relation, name, term.span))
         for variable, places in here.items():
             self._found.setdefault(variable, []).append((self._in_common(variable, places), tuple(places)))
@@ -145,27 +123,31 @@ def _kinds(column: RelationColumn) -> frozenset[ValueType]:
     return column.kinds or frozenset({column.type} if column.type is not None else ValueType)
 
 
-_COUNTS = {Aggregation.COUNT, Aggregation.COUNT_DISTINCT}
+_COUNTS = {syntax.Aggregation.COUNT, syntax.Aggregation.COUNT_DISTINCT}
 
 
-def computed_variables(statement: Rule | Refute, others: Iterable[str] = ()) -> frozenset[str]:
+def computed_variables(statement: syntax.Rule | Refute, others: Iterable[str] = ()) -> frozenset[str]:
     """The names of these variables. `others`: variables of the head that its refutations compute with."""
     computed = set(others)
     equal: list[set[str]] = []
     for condition in conditions_of(statement):
         for node in nodes_in(condition):
             match node:
-                case Operation() | Negative() | Call():
+                case syntax.Operation() | syntax.Negative() | syntax.Call():
                     computed |= _variable_names(node)
-                case Test(predicate, arguments) if predicate in DECIDABLE:
+                case syntax.Test(predicate, arguments) if predicate in DECIDABLE:
                     computed |= _variable_names(*arguments)
-                case Atom(predicate) if predicate in DECIDABLE:  # the parser reads a test whose arguments are all terms as an atom
+                case syntax.Atom(predicate) if (
+                    predicate in DECIDABLE
+                ):  # the parser reads a test whose arguments are all terms as an atom
                     computed |= {variable.name for variable in variables_in(node)}
-                case Aggregate(function, value) if function not in _COUNTS:
+                case syntax.Aggregate(function, value) if function not in _COUNTS:
                     computed |= _variable_names(value)
-                case Comparison(operator, left, right) if operator not in {Operator.EQUAL, Operator.DIFFERENT}:
+                case syntax.Comparison(operator, left, right) if operator not in {syntax.Operator.EQUAL, syntax.Operator.DIFFERENT}:
                     computed |= _variable_names(left, right)
-                case Comparison(Operator.EQUAL, Variable(), Variable()) | Let(Variable(), Variable()):
+                case syntax.Comparison(syntax.Operator.EQUAL, syntax.Variable(), syntax.Variable()) | syntax.Let(
+                    syntax.Variable(), syntax.Variable()
+                ):
                     equal.append({variable.name for variable in variables_in(node)})
                 case _:
                     pass
@@ -181,17 +163,21 @@ def typed_by_body(refute: Refute) -> Refute:
     """The same statement with other names for some variables of its head: the variables that it computes with and that atoms of its
     body also bind. Then we compute with the type of the places in the body, even if the head's argument has another type."""
     nodes = nodes_in(refute.body, negations=False, aggregates=False)
-    atoms = [node for node in nodes if isinstance(node, RowAtom) or (isinstance(node, Atom) and node.predicate not in DECIDABLE)]
-    bound = {term.name for atom in atoms for term in atom.terms if isinstance(term, Variable)}
+    atoms = [
+        node
+        for node in nodes
+        if isinstance(node, syntax.RowAtom) or (isinstance(node, syntax.Atom) and node.predicate not in DECIDABLE)
+    ]
+    bound = {term.name for atom in atoms for term in atom.terms if isinstance(term, syntax.Variable)}
     computed = bound & computed_variables(refute)
     renamed = {term: replace(term, name=f"argument {term.name}") for term in variables_in(refute.head) if term.name in computed}
-    equations = (Comparison(Operator.EQUAL, term, argument, term.span) for term, argument in renamed.items())
-    terms = tuple(renamed.get(term, term) if isinstance(term, Variable) else term for term in refute.head.terms)
+    equations = (syntax.Comparison(syntax.Operator.EQUAL, term, argument, term.span) for term, argument in renamed.items())
+    terms = tuple(renamed.get(term, term) if isinstance(term, syntax.Variable) else term for term in refute.head.terms)
     body = replace(refute.body, conditions=(*refute.body.conditions, *equations))
     return replace(refute, head=replace(refute.head, terms=terms), body=body)
 
 
-def _variable_names(*expressions: Expression) -> set[str]:
+def _variable_names(*expressions: syntax.Expression) -> set[str]:
     """The variables outside of aggregates. Variables inside aggregates have values of their own."""
     return {variable.name for expression in expressions for variable in variables_in(expression, aggregates=False)}
 
@@ -206,7 +192,7 @@ _TEXT: _Group = ("text",)
 class EquatedPlaces:
     """Groups of places that rules, joins and definitions equate. `shapes`: the tables; their types do not matter."""
 
-    def __init__(self, program: Program, shapes: Mapping[str, TableShape]) -> None:
+    def __init__(self, program: syntax.Program, shapes: Mapping[str, TableShape]) -> None:
         self._shapes = shapes
         self._above: dict[_Group, _Group] = {}
         for number, statement in enumerate(program.statements):
@@ -247,33 +233,33 @@ class EquatedPlaces:
             case _:
                 pass
 
-    def _join_equated(self, root: Condition | Expression, scope: _Group) -> None:
+    def _join_equated(self, root: syntax.Condition | syntax.Expression, scope: _Group) -> None:
         for node in nodes_in(root):
             for left, right in self._equated(node, scope):
                 self._join(left, right)
 
     def _equated(self, node: Node, scope: _Group) -> Iterator[tuple[_Group, _Group]]:
         match node:
-            case RowAtom(table, arguments) if table in self._shapes:
+            case syntax.RowAtom(table, arguments) if table in self._shapes:
                 yield from ((self._column(table, name), self._term(term, scope)) for name, term in arguments)
-            case Atom(predicate, terms):
+            case syntax.Atom(predicate, terms):
                 yield from zip(self._places(predicate, len(terms)), (self._term(term, scope) for term in terms), strict=True)
                 yield from self._text_arguments(predicate, terms, scope)
-            case Test(predicate, arguments):
+            case syntax.Test(predicate, arguments):
                 yield from self._text_arguments(predicate, arguments, scope)
-            case Call(function, arguments):
+            case syntax.Call(function, arguments):
                 yield from self._text_arguments(function, arguments, scope)
-            case Comparison(Operator.EQUAL | Operator.DIFFERENT, left, right):
+            case syntax.Comparison(syntax.Operator.EQUAL | syntax.Operator.DIFFERENT, left, right):
                 yield self._term(left, scope), self._term(right, scope)
-            case Let(variable, value):
+            case syntax.Let(variable, value):
                 yield self._term(variable, scope), self._term(value, scope)
-            case Membership(value, constants):
+            case syntax.Membership(value, constants):
                 yield from ((self._term(value, scope), self._term(constant, scope)) for constant in constants)
             case _:
                 pass
 
     def _text_arguments(
-        self, name: str, arguments: Iterable[Expression | Wildcard], scope: _Group
+        self, name: str, arguments: Iterable[syntax.Expression | syntax.Wildcard], scope: _Group
     ) -> Iterator[tuple[_Group, _Group]]:
         """The arguments of functions and tests that take text and nothing else."""
         signature = FUNCTIONS.get(name) or TEST_SIGNATURES.get(name)
@@ -288,16 +274,16 @@ class EquatedPlaces:
         columns = [self._column(table, name) for name in (*self._shapes[table].table.key, predicate[len(table) + 1 :])]
         return columns[:arity] + [("nothing", object()) for _ in range(arity - len(columns))]
 
-    def _term(self, term: Expression | Term, scope: _Group) -> _Group:
+    def _term(self, term: syntax.Expression | syntax.Term, scope: _Group) -> _Group:
         """The group of a variable, an attribute, or a text. Anything else is in a group of its own."""
         match term:
-            case Variable(name):
+            case syntax.Variable(name):
                 return (*scope, name)
-            case Attribute(name):
+            case syntax.Attribute(name):
                 return self._column(str(scope[1]), name)
-            case Constant(str()):
+            case syntax.Constant(str()):
                 return _TEXT
-            case Call(function) if FUNCTIONS[function].result is ValueType.STRING:
+            case syntax.Call(function) if FUNCTIONS[function].result is ValueType.STRING:
                 return _TEXT
             case _:
                 return ("nothing", object())

@@ -10,48 +10,24 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from rulescore.language.syntax import (
-    Arithmetic,
-    Call,
-    Comparison,
-    Constant,
-    Expression,
-    Negative,
-    Operation,
-    Operator,
-    Variable,
-)
+from rulescore.language import syntax
 from rulescore.language.trees import replace_variables
-from rulescore.logic.formula import (
-    FALSE,
-    TRUE,
-    FormulaRule,
-    Judgement,
-    Leaf,
-    Opposite,
-    Relation,
-    ResolvedAtom,
-    Schema,
-    judged_with_values,
-    nodes_of,
-    variables_of,
-    with_values,
-)
+from rulescore.logic import formula
 from rulescore.logic.judgement import is_registered
 from rulescore.logic.types import Typing
 from rulescore.values import DAY, MICROSECOND, ValueType
 
 _TURNED = {
-    Operator.LESS: Operator.GREATER,
-    Operator.GREATER: Operator.LESS,
-    Operator.AT_MOST: Operator.AT_LEAST,
-    Operator.AT_LEAST: Operator.AT_MOST,
+    syntax.Operator.LESS: syntax.Operator.GREATER,
+    syntax.Operator.GREATER: syntax.Operator.LESS,
+    syntax.Operator.AT_MOST: syntax.Operator.AT_LEAST,
+    syntax.Operator.AT_LEAST: syntax.Operator.AT_MOST,
 }
 _OPPOSITE = {
-    Operator.LESS: Operator.AT_LEAST,
-    Operator.GREATER: Operator.AT_MOST,
-    Operator.AT_MOST: Operator.GREATER,
-    Operator.AT_LEAST: Operator.LESS,
+    syntax.Operator.LESS: syntax.Operator.AT_LEAST,
+    syntax.Operator.GREATER: syntax.Operator.AT_MOST,
+    syntax.Operator.AT_MOST: syntax.Operator.GREATER,
+    syntax.Operator.AT_LEAST: syntax.Operator.LESS,
 }
 
 
@@ -61,11 +37,11 @@ class Proximity:
     and `tests` must hold for it. `distinct`: the rule does not compare a row with itself. `denial`: the comparison is in the body
     of a denial constraint, so every pair for which it is true is refuted."""
 
-    row: ResolvedAtom
-    tests: tuple[Judgement, ...]
+    row: formula.ResolvedAtom
+    tests: tuple[formula.Judgement, ...]
     groups: tuple[str, ...]
-    value: Expression
-    operator: Operator
+    value: syntax.Expression
+    operator: syntax.Operator
     limit: int | float
     distinct: bool
     denial: bool = False
@@ -73,24 +49,24 @@ class Proximity:
 
 @dataclass(frozen=True, slots=True)
 class _Distance:
-    left: Expression
-    right: Expression
-    operator: Operator
+    left: syntax.Expression
+    right: syntax.Expression
+    operator: syntax.Operator
     limit: int | float
 
 
-def proximity(rule: FormulaRule, schema: Schema) -> Proximity | None:
+def proximity(rule: formula.FormulaRule, schema: formula.Schema) -> Proximity | None:
     """The rule in this form; None if it has another."""
     if len(rule.disjuncts) != 1 or rule.measures or len(rule.disjuncts[0].atoms) != 2 or rule.disjuncts[0].values:
         return None
-    denial = rule.confirmed == FALSE and rule.refuted == TRUE
+    denial = rule.confirmed == formula.FALSE and rule.refuted == formula.TRUE
     tests = list(rule.disjuncts[0].tests)
     compared = _taken_out(tests) if denial else _head_distance(rule)
     if compared is None:
         return None
     first, second = rule.disjuncts[0].atoms
     equal = _equal_variables(tests, first, second)
-    second = with_values(second, equal)
+    second = formula.with_values(second, equal)
     relation = schema.relations[first.relation]
     renaming = _renaming(first, second)
     if renaming is None or not relation.is_table:
@@ -100,10 +76,10 @@ def proximity(rule: FormulaRule, schema: Schema) -> Proximity | None:
         left, right = right, left
     if not _is_of(left, first) or replace_variables(left, renaming) != right:
         return None
-    row_tests = _tests([judged_with_values(test, equal) for test in tests], (first, second), renaming, relation)
+    row_tests = _tests([formula.judged_with_values(test, equal) for test in tests], (first, second), renaming, relation)
     if row_tests is None:
         return None
-    groups = tuple(dict.fromkeys(name for name in _variables(first) if Variable(name) not in renaming))
+    groups = tuple(dict.fromkeys(name for name in _variables(first) if syntax.Variable(name) not in renaming))
     limit = _in_own_unit(compared.limit, Typing(lambda variable: rule.types.get(variable.name), []).expression(left))
     return None if limit is None else Proximity(first, row_tests[0], groups, left, compared.operator, limit, row_tests[1], denial)
 
@@ -115,18 +91,18 @@ def _in_own_unit(limit: int | float, kind: ValueType | None) -> int | float | No
     return int(limit) // DAY if limit % DAY == 0 else None
 
 
-def _head_distance(rule: FormulaRule) -> _Distance | None:
+def _head_distance(rule: formula.FormulaRule) -> _Distance | None:
     """The two values whose distance the head limits."""
     match rule.confirmed, rule.refuted:
-        case Leaf() as confirmed, Opposite(same) if same == confirmed:
+        case formula.Leaf() as confirmed, formula.Opposite(same) if same == confirmed:
             return _distance(confirmed)
-        case Opposite(same) as confirmed, Leaf() as refuted if same == refuted:
+        case formula.Opposite(same) as confirmed, formula.Leaf() as refuted if same == refuted:
             return _distance(confirmed)
         case _:
             return None
 
 
-def _taken_out(tests: list[Judgement]) -> _Distance | None:
+def _taken_out(tests: list[formula.Judgement]) -> _Distance | None:
     """The one test that limits a distance. Removes it from the tests."""
     limits = [(test, distance) for test in tests if (distance := _distance(test)) is not None]
     if len(limits) != 1:
@@ -135,39 +111,39 @@ def _taken_out(tests: list[Judgement]) -> _Distance | None:
     return limits[0][1]
 
 
-def _distance(test: Judgement) -> _Distance | None:
+def _distance(test: formula.Judgement) -> _Distance | None:
     match test:
-        case Opposite(inner):
+        case formula.Opposite(inner):
             distance = _distance(inner)
             return None if distance is None else replace(distance, operator=_OPPOSITE[distance.operator])
-        case Leaf(Comparison(Operator.EQUAL | Operator.DIFFERENT)):
+        case formula.Leaf(syntax.Comparison(syntax.Operator.EQUAL | syntax.Operator.DIFFERENT)):
             return None
-        case Leaf(Comparison(operator, left, right)):
+        case formula.Leaf(syntax.Comparison(operator, left, right)):
             if _constant_value(left) is not None:
                 left, right, operator = right, left, _TURNED[operator]
         case _:
             return None
     limit = _constant_value(right)
     match left:
-        case Call("abs", (Operation(Arithmetic.SUBTRACT, first, second),)) if limit is not None:
+        case syntax.Call("abs", (syntax.Operation(syntax.Arithmetic.SUBTRACT, first, second),)) if limit is not None:
             return _Distance(first, second, operator, limit)
         case _:
             return None
 
 
-def _constant_value(expression: Expression) -> int | float | None:
+def _constant_value(expression: syntax.Expression) -> int | float | None:
     """The value of an expression of numbers alone, computed as the database does; None if the database would have no value."""
     match expression:
-        case Constant(bool()):
+        case syntax.Constant(bool()):
             return None
-        case Constant(int() | float() as value):
+        case syntax.Constant(int() | float() as value):
             return value
-        case Constant(datetime.timedelta() as value):
+        case syntax.Constant(datetime.timedelta() as value):
             return value // MICROSECOND
-        case Negative(operand):
+        case syntax.Negative(operand):
             inner = _constant_value(operand)
             return None if inner is None else _fitting(-inner)
-        case Operation(operator, left, right):
+        case syntax.Operation(operator, left, right):
             sides = _constant_value(left), _constant_value(right)
             if sides[0] is None or sides[1] is None:
                 return None
@@ -182,27 +158,29 @@ def _fitting(value: int | float) -> int | float | None:
     return value if fits else None
 
 
-def _computed(operator: Arithmetic, left: int | float, right: int | float) -> int | float | None:
+def _computed(operator: syntax.Arithmetic, left: int | float, right: int | float) -> int | float | None:
     match operator:
-        case Arithmetic.ADD:
+        case syntax.Arithmetic.ADD:
             return left + right
-        case Arithmetic.SUBTRACT:
+        case syntax.Arithmetic.SUBTRACT:
             return left - right
-        case Arithmetic.MULTIPLY:
+        case syntax.Arithmetic.MULTIPLY:
             return left * right
-        case Arithmetic.DIVIDE:
+        case syntax.Arithmetic.DIVIDE:
             return float(left) / float(right) if right else None
-        case Arithmetic.MODULO:
+        case syntax.Arithmetic.MODULO:
             return None
 
 
-def _equal_variables(tests: list[Judgement], first: ResolvedAtom, second: ResolvedAtom) -> dict[Variable, Expression]:
+def _equal_variables(
+    tests: list[formula.Judgement], first: formula.ResolvedAtom, second: formula.ResolvedAtom
+) -> dict[syntax.Variable, syntax.Expression]:
     """The variables of the second row that a test equates with variables of the first. Removes these tests."""
     own_names, other_names = set(_variables(first)), set(_variables(second))
-    equal: dict[Variable, Expression] = {}
+    equal: dict[syntax.Variable, syntax.Expression] = {}
     for test in list(tests):
         match test:
-            case Leaf(Comparison(Operator.EQUAL, Variable() as left, Variable() as right)):
+            case formula.Leaf(syntax.Comparison(syntax.Operator.EQUAL, syntax.Variable() as left, syntax.Variable() as right)):
                 if left.name in other_names:
                     left, right = right, left
                 if left.name in own_names - other_names and right.name in other_names - own_names and right not in equal:
@@ -213,28 +191,33 @@ def _equal_variables(tests: list[Judgement], first: ResolvedAtom, second: Resolv
     return equal
 
 
-def _renaming(first: ResolvedAtom, second: ResolvedAtom) -> dict[Variable, Expression] | None:
+def _renaming(first: formula.ResolvedAtom, second: formula.ResolvedAtom) -> dict[syntax.Variable, syntax.Expression] | None:
     """For each variable of the first atom, the variable of the second; None if the atoms do not read the same attributes in the
     same way."""
     if first.relation != second.relation or [name for name, _ in first.arguments] != sorted_like(first, second):
         return None
     others = dict(second.arguments)
-    renaming: dict[Variable, Expression] = {}
+    renaming: dict[syntax.Variable, syntax.Expression] = {}
     shared = set(_variables(first)) & set(_variables(second))
     for name, term in first.arguments:
         other = others[name]
         if term == other:
             continue
-        if not isinstance(term, Variable) or not isinstance(other, Variable) or term.name in shared or other.name in shared:
+        if (
+            not isinstance(term, syntax.Variable)
+            or not isinstance(other, syntax.Variable)
+            or term.name in shared
+            or other.name in shared
+        ):
             return None
         if renaming.setdefault(term, other) != other:
             return None
-    if len({value.name for value in renaming.values() if isinstance(value, Variable)}) != len(renaming):
+    if len({value.name for value in renaming.values() if isinstance(value, syntax.Variable)}) != len(renaming):
         return None
     return renaming
 
 
-def sorted_like(first: ResolvedAtom, second: ResolvedAtom) -> list[str]:
+def sorted_like(first: formula.ResolvedAtom, second: formula.ResolvedAtom) -> list[str]:
     """The second atom's attributes in the order of the first's; last, the attributes that the first does not have."""
     names = [name for name, _ in second.arguments]
     order = [name for name, _ in first.arguments]
@@ -242,12 +225,15 @@ def sorted_like(first: ResolvedAtom, second: ResolvedAtom) -> list[str]:
 
 
 def _tests(
-    tests: Iterable[Judgement], rows: tuple[ResolvedAtom, ResolvedAtom], renaming: dict[Variable, Expression], relation: Relation
-) -> tuple[tuple[Judgement, ...], bool] | None:
+    tests: Iterable[formula.Judgement],
+    rows: tuple[formula.ResolvedAtom, formula.ResolvedAtom],
+    renaming: dict[syntax.Variable, syntax.Expression],
+    relation: formula.Relation,
+) -> tuple[tuple[formula.Judgement, ...], bool] | None:
     """The tests of one row, and whether the two rows must differ; None unless the rule tests both rows alike."""
     first, second = rows
-    own: list[Judgement] = []
-    mirrored: list[Judgement] = []
+    own: list[formula.Judgement] = []
+    mirrored: list[formula.Judgement] = []
     distinct = False
     for test in tests:
         if _differs(test, first, second, relation):
@@ -262,33 +248,37 @@ def _tests(
             mirrored.append(test)
         else:
             return None
-    wanted = [judged_with_values(test, renaming) for test in own]
+    wanted = [formula.judged_with_values(test, renaming) for test in own]
     same = all(test in mirrored for test in wanted) and all(test in wanted for test in mirrored)
     return (tuple(own), distinct) if same else None
 
 
-def _differs(test: Judgement, first: ResolvedAtom, second: ResolvedAtom, relation: Relation) -> bool:
+def _differs(
+    test: formula.Judgement, first: formula.ResolvedAtom, second: formula.ResolvedAtom, relation: formula.Relation
+) -> bool:
     """Whether a test says that the keys of the two rows differ."""
     if len(relation.key) != 1:
         return False
     keys = [dict(atom.arguments)[relation.key[0]] for atom in (first, second)]
     match test:
-        case Leaf(Comparison(Operator.DIFFERENT, Variable() as left, Variable() as right)) | Opposite(
-            Leaf(Comparison(Operator.EQUAL, Variable() as left, Variable() as right))
+        case formula.Leaf(
+            syntax.Comparison(syntax.Operator.DIFFERENT, syntax.Variable() as left, syntax.Variable() as right)
+        ) | formula.Opposite(
+            formula.Leaf(syntax.Comparison(syntax.Operator.EQUAL, syntax.Variable() as left, syntax.Variable() as right))
         ):
-            return keys[0] != keys[1] and {left.name, right.name} == {k.name for k in keys if isinstance(k, Variable)}
+            return keys[0] != keys[1] and {left.name, right.name} == {k.name for k in keys if isinstance(k, syntax.Variable)}
         case _:
             return False
 
 
-def _is_plain(test: Judgement) -> bool:
+def _is_plain(test: formula.Judgement) -> bool:
     """Whether a test needs only values: it has no atom and no registered predicate."""
-    return not any(isinstance(node, ResolvedAtom) or is_registered(node) for node in nodes_of(test))
+    return not any(isinstance(node, formula.ResolvedAtom) or is_registered(node) for node in formula.nodes_of(test))
 
 
-def _is_of(part: Expression | Judgement, atom: ResolvedAtom) -> bool:
-    return {variable.name for variable in variables_of(part)} <= set(_variables(atom))
+def _is_of(part: syntax.Expression | formula.Judgement, atom: formula.ResolvedAtom) -> bool:
+    return {variable.name for variable in formula.variables_of(part)} <= set(_variables(atom))
 
 
-def _variables(atom: ResolvedAtom) -> Iterable[str]:
-    return [term.name for _, term in atom.arguments if isinstance(term, Variable)]
+def _variables(atom: formula.ResolvedAtom) -> Iterable[str]:
+    return [term.name for _, term in atom.arguments if isinstance(term, syntax.Variable)]

@@ -6,30 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 
 from rulescore.errors import Diagnostic, Severity, ticked
+from rulescore.language import syntax
 from rulescore.language.declarations.closed import Closed
 from rulescore.language.declarations.functional import Functional
 from rulescore.language.declarations.pca import PartiallyComplete
 from rulescore.language.printer import print_statement
-from rulescore.language.syntax import (
-    And,
-    Atom,
-    Comparison,
-    Condition,
-    Constant,
-    ExtractIncompatible,
-    Falsity,
-    Head,
-    Let,
-    Membership,
-    Not,
-    Or,
-    RowAtom,
-    Rule,
-    Term,
-    Test,
-    Variable,
-    Wildcard,
-)
 from rulescore.language.trees import named_in, nodes_in
 from rulescore.logic.formula import NEGATIVE
 from rulescore.logic.refutation import Declared
@@ -59,7 +40,7 @@ def offers(
             f"as rule miners do, assume that the facts of a first argument are complete; the heads have {keys:,} of them: {said}"
         )
     if concerned:
-        said = print_statement(ExtractIncompatible())
+        said = print_statement(syntax.ExtractIncompatible())
         offers.append(f"{concerned:,} pairs of a head's predicate and another never hold of the same arguments: {said}")
     if functional := list(_functional(heads, counts)):
         offers.append(
@@ -102,47 +83,47 @@ class Refuters:
     tests: Callable[[str], bool]
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def could_refute(self, head: Head) -> bool:
+    def could_refute(self, head: syntax.Head) -> bool:
         """Whether some facts could refute the head of a rule."""
-        return isinstance(head, Falsity) or self._verdicts(head)[1]
+        return isinstance(head, syntax.Falsity) or self._verdicts(head)[1]
 
-    def _verdicts(self, head: Condition) -> tuple[bool, bool]:
+    def _verdicts(self, head: syntax.Condition) -> tuple[bool, bool]:
         """Whether some facts could confirm the head, and whether some could refute it."""
         match head:
-            case Atom(predicate):
+            case syntax.Atom(predicate):
                 return True, self._refuted(head) or self.tests(predicate)
-            case RowAtom():
+            case syntax.RowAtom():
                 return True, any(map(self._refuted, self._attribute_atoms(head)))
-            case Comparison() | Membership() | Test() | Let():
+            case syntax.Comparison() | syntax.Membership() | syntax.Test() | syntax.Let():
                 return True, True
-            case Not(inner):
+            case syntax.Not(inner):
                 confirmed, refuted = self._verdicts(inner)
                 return refuted, confirmed
-            case And(conditions):
+            case syntax.And(conditions):
                 parts = [self._verdicts(part) for part in conditions]
                 return all(c for c, _ in parts), any(r for _, r in parts)
-            case Or(conditions):
+            case syntax.Or(conditions):
                 parts = [self._verdicts(part) for part in conditions]
                 return any(c for c, _ in parts), all(r for _, r in parts)
 
-    def _refuted(self, atom: Atom) -> bool:
+    def _refuted(self, atom: syntax.Atom) -> bool:
         ways = self.declared.ways(atom.predicate, atom.arity, grouped=False)
         return self.declared.in_a_group(atom.predicate) or any(_agree(atom.terms, way.head.terms) for way in ways)
 
-    def _attribute_atoms(self, atom: RowAtom) -> Iterator[Atom]:
+    def _attribute_atoms(self, atom: syntax.RowAtom) -> Iterator[syntax.Atom]:
         """`sale(id: A, zip: Z, price: P)` says `sale.zip(A, Z)` and `sale.price(A, P)`."""
         arguments = dict(atom.arguments)
         key = self.keys[atom.table]
         for attribute, term in atom.arguments:
             if attribute not in key:
-                yield Atom(f"{atom.table}.{attribute}", (*(arguments[name] for name in key), term))
+                yield syntax.Atom(f"{atom.table}.{attribute}", (*(arguments[name] for name in key), term))
 
 
 _Node = str | tuple[int, str]
 """A constant, by its key, or a variable of one of two atoms."""
 
 
-def _agree(terms: Sequence[Term], others: Sequence[Term]) -> bool:
+def _agree(terms: Sequence[syntax.Term], others: Sequence[syntax.Term]) -> bool:
     """Whether two atoms of one predicate could be the same fact. Their variables are different, even if they have the same
     names."""
     stands_for: dict[_Node, _Node] = {}
@@ -165,14 +146,14 @@ def _agree(terms: Sequence[Term], others: Sequence[Term]) -> bool:
     return True
 
 
-def _node(side: int, term: Term) -> _Node | None:
+def _node(side: int, term: syntax.Term) -> _Node | None:
     """The node of a term; None for `_`, which may be anything."""
     match term:
-        case Variable(name):
+        case syntax.Variable(name):
             return side, name
-        case Constant(value):
+        case syntax.Constant(value):
             return key_of(value)
-        case Wildcard():
+        case syntax.Wildcard():
             return None
 
 
@@ -186,7 +167,7 @@ class Concerned:
 
 
 def concerned(
-    rules: Iterable[Rule],
+    rules: Iterable[syntax.Rule],
     unrefutable: Sequence[bool],
     declared: Declared,
     *,
@@ -208,7 +189,7 @@ def concerned(
         if not targets.keys().isdisjoint(names):
             names = {targets.get(name, name) for name in names}
         every |= names
-        if isinstance(rule.head, Falsity):
+        if isinstance(rule.head, syntax.Falsity):
             by_denial[number] = frozenset(names)
         if not exempt:
             of_refutable |= names
@@ -231,23 +212,23 @@ def _refuting(heads: set[tuple[str, int]], declared: Declared) -> Iterator[str]:
             yield from (name.removeprefix(NEGATIVE) for name in named_in(way))
 
 
-def _in_the_head(head: Head | Condition, keys: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, int]]:
+def _in_the_head(head: syntax.Head | syntax.Condition, keys: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, int]]:
     """The predicates of the atoms of a head, with their numbers of arguments; without the atoms in aggregates."""
     match head:
-        case Atom(predicate, arguments) | Test(predicate, arguments):
+        case syntax.Atom(predicate, arguments) | syntax.Test(predicate, arguments):
             yield predicate, len(arguments)
-        case RowAtom(table, named):
+        case syntax.RowAtom(table, named):
             yield from ((f"{table}.{attribute}", len(keys[table]) + 1) for attribute, _ in named)
-        case Not(inner):
+        case syntax.Not(inner):
             yield from _in_the_head(inner, keys)
-        case And(conditions) | Or(conditions):
+        case syntax.And(conditions) | syntax.Or(conditions):
             for condition in conditions:
                 yield from _in_the_head(condition, keys)
-        case Comparison() | Membership() | Let() | Falsity():
+        case syntax.Comparison() | syntax.Membership() | syntax.Let() | syntax.Falsity():
             return
 
 
-def unrefutable_rules(exempt: Sequence[tuple[str, Rule]], rules: int, offered: tuple[str, ...] = ()) -> Diagnostic:
+def unrefutable_rules(exempt: Sequence[tuple[str, syntax.Rule]], rules: int, offered: tuple[str, ...] = ()) -> Diagnostic:
     """The warning about the rules, given with their names, that nothing can refute. `rules`: how many there are in all. `offered`:
     the declarations that the data suggest."""
     number = f"{len(exempt):,} of {rules:,} rules" if rules > 1 else "the only rule"
@@ -266,22 +247,22 @@ WHAT_TO_DECLARE = (
 )
 
 
-def what_is_exempt(exempt: Sequence[tuple[str, Rule]]) -> tuple[str, ...]:
+def what_is_exempt(exempt: Sequence[tuple[str, syntax.Rule]]) -> tuple[str, ...]:
     """The rules that nothing could refute, and the predicates of their heads."""
     return f"rules: {_first([name for name, _ in exempt])}", f"nothing declared refutes {_first(head_predicates(exempt))}"
 
 
-def head_predicates(rules: Iterable[tuple[str, Rule]]) -> list[str]:
+def head_predicates(rules: Iterable[tuple[str, syntax.Rule]]) -> list[str]:
     """The predicates of the heads of rules, each once."""
     return list(dict.fromkeys(name for _, rule in rules for name in _head_predicates(rule)))
 
 
-def _head_predicates(rule: Rule) -> Iterator[str]:
+def _head_predicates(rule: syntax.Rule) -> Iterator[str]:
     for node in nodes_in(rule.head):
         match node:
-            case Atom(predicate):
+            case syntax.Atom(predicate):
                 yield predicate
-            case RowAtom(table):
+            case syntax.RowAtom(table):
                 yield table
             case _:
                 pass

@@ -9,32 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from rulescore.errors import Diagnostic, Span
+from rulescore.language import syntax
 from rulescore.language.cursor import DEEPEST
-from rulescore.language.syntax import (
-    Aggregate,
-    Aggregation,
-    And,
-    Atom,
-    Attribute,
-    Call,
-    Comparison,
-    Condition,
-    Constant,
-    Expression,
-    Head,
-    Let,
-    Membership,
-    Negative,
-    Not,
-    Operation,
-    Operator,
-    Or,
-    RowAtom,
-    Term,
-    Test,
-    Variable,
-    Wildcard,
-)
+from rulescore.logic import formula
 from rulescore.logic.binding import Binder, DisjunctPart
 from rulescore.logic.disjuncts import (
     FRESH,
@@ -42,39 +19,28 @@ from rulescore.logic.disjuncts import (
     common_values,
     names_in,
 )
-from rulescore.logic.formula import (
-    AggregateValue,
-    All,
-    AnyOf,
-    Disjunct,
-    Judgement,
-    Leaf,
-    Opposite,
-    OrderedText,
-    Relation,
-    ResolvedAtom,
-    Schema,
-)
 from rulescore.logic.places import BindingPlace, Places
 from rulescore.logic.problems import DECIDABLE, MOST_NODES, Report, Size, print_column, size_of, sizes_of
 from rulescore.logic.tolerances import as_comparison
 from rulescore.logic.types import Mixture, Typing, type_of_value
 from rulescore.values import ValueType
 
-Substitution = Mapping[str, Expression]
+Substitution = Mapping[str, syntax.Expression]
 
 
-def _are_variables(written: Comparison, resolved: Comparison) -> bool:
+def _are_variables(written: syntax.Comparison, resolved: syntax.Comparison) -> bool:
     """Whether a comparison for equality may compare values of any types. It has two variables, and either one of them stands for a
     constant of the head, or the comparison has no place in the text, since a declaration is short for it."""
-    if written.operator not in {Operator.EQUAL, Operator.DIFFERENT} or not isinstance(written.left, Variable):
+    if written.operator not in {syntax.Operator.EQUAL, syntax.Operator.DIFFERENT} or not isinstance(written.left, syntax.Variable):
         return False
     sides = (resolved.left, resolved.right)
-    terms = all(isinstance(side, Variable | Constant) for side in sides) and any(isinstance(side, Constant) for side in sides)
-    return isinstance(written.right, Variable) and (terms or written.span is None)
+    terms = all(isinstance(side, syntax.Variable | syntax.Constant) for side in sides) and any(
+        isinstance(side, syntax.Constant) for side in sides
+    )
+    return isinstance(written.right, syntax.Variable) and (terms or written.span is None)
 
 
-def is_test(atom: Atom | Test, schema: Schema, functions: Iterable[str]) -> bool:
+def is_test(atom: syntax.Atom | syntax.Test, schema: formula.Schema, functions: Iterable[str]) -> bool:
     """Whether an atom, by its syntax, is a test. If the data have a predicate of that name, it is no test."""
     if schema.positions(atom.predicate) is not None:
         return False
@@ -89,9 +55,9 @@ class OrderedTexts:
     bound: dict[str, list[BindingPlace]] = field(default_factory=dict)
 
     @property
-    def places(self) -> tuple[OrderedText, ...]:
+    def places(self) -> tuple[formula.OrderedText, ...]:
         return tuple(
-            OrderedText(place.relation.name, place.name, word, span)
+            formula.OrderedText(place.relation.name, place.name, word, span)
             for variable, (word, span) in self.ordered.items()
             for place in self.bound.get(variable, ())
         )
@@ -104,7 +70,7 @@ class Resolver:
     `or` and floats in another, the integers become doubles; `doubles`: the places of these integers. `texts`: what the statement
     orders as text."""
 
-    schema: Schema
+    schema: formula.Schema
     functions: frozenset[str]
     problems: list[Diagnostic]
     prefix: str = ""
@@ -113,7 +79,7 @@ class Resolver:
     mixtures: dict[str, Mixture] = field(default_factory=dict)
     doubles: dict[tuple[str, str], None] = field(default_factory=dict)
     texts: OrderedTexts = field(default_factory=OrderedTexts)
-    measures: dict[str, AggregateValue] = field(default_factory=dict)
+    measures: dict[str, formula.AggregateValue] = field(default_factory=dict)
     _fresh: dict[tuple[int, str], str] = field(default_factory=dict)
     _measured: dict[tuple[int, str], str] = field(default_factory=dict)
 
@@ -129,69 +95,71 @@ class Resolver:
     def _report(self) -> Report:
         return Report(self.schema, self.functions, self.problems)
 
-    def body(self, body: And, outer: Substitution, head: Head | None = None) -> tuple[tuple[Disjunct, ...], Substitution]:
+    def body(
+        self, body: syntax.And, outer: Substitution, head: syntax.Head | None = None
+    ) -> tuple[tuple[formula.Disjunct, ...], Substitution]:
         """The disjuncts of a body, and the variables that abbreviate the same expression in all of them. `outer`: variables that
         are bound already, with their expressions."""
         parts = self._small(self.binder.body(body, outer, head), outer, head)
         common = common_values([part.values for part in parts])
         return self._disjuncts(parts, common, outer, set(self.types)), self._known(common, outer)
 
-    def condition(self, condition: Condition, known: Substitution) -> Judgement:
+    def condition(self, condition: syntax.Condition, known: Substitution) -> formula.Judgement:
         """Resolve a condition that binds nothing."""
         match condition:
-            case Atom() | Test():
+            case syntax.Atom() | syntax.Test():
                 if is_test(condition, self.schema, self.functions):
                     return self._test(condition, known)
-                if isinstance(condition, Test):
+                if isinstance(condition, syntax.Test):
                     self._report.expression_in_atom(condition)
-                    return Leaf(Test(condition.predicate, (), condition.span))
-                return Leaf(self.atom(condition, known))
-            case RowAtom():
-                return Leaf(self.atom(condition, known))
-            case Comparison(operator, left, right, span):
-                comparison = Comparison(operator, self.expression(left, known), self.expression(right, known), span)
+                    return formula.Leaf(syntax.Test(condition.predicate, (), condition.span))
+                return formula.Leaf(self.atom(condition, known))
+            case syntax.RowAtom():
+                return formula.Leaf(self.atom(condition, known))
+            case syntax.Comparison(operator, left, right, span):
+                comparison = syntax.Comparison(operator, self.expression(left, known), self.expression(right, known), span)
                 if not (self.prefix and _are_variables(condition, comparison)):
                     self._typing().comparison(comparison)
-                if operator not in {Operator.EQUAL, Operator.DIFFERENT}:
+                if operator not in {syntax.Operator.EQUAL, syntax.Operator.DIFFERENT}:
                     self._order(operator, comparison.left, comparison.right)
-                return Leaf(comparison)
-            case Let(variable, value, span):
-                return self.condition(Comparison(Operator.EQUAL, variable, value, span), known)
-            case Membership(value, constants, span):
-                member = Membership(self.expression(value, known), constants, span)
+                return formula.Leaf(comparison)
+            case syntax.Let(variable, value, span):
+                return self.condition(syntax.Comparison(syntax.Operator.EQUAL, variable, value, span), known)
+            case syntax.Membership(value, constants, span):
+                member = syntax.Membership(self.expression(value, known), constants, span)
                 self._typing().membership(member)
-                return Leaf(member)
-            case Not(inner):
-                return Opposite(self.condition(inner, known))
-            case And(conditions):
-                return All(tuple(self.condition(part, known) for part in conditions))
-            case Or(conditions):
-                return AnyOf(tuple(self.condition(part, known) for part in conditions))
+                return formula.Leaf(member)
+            case syntax.Not(inner):
+                return formula.Opposite(self.condition(inner, known))
+            case syntax.And(conditions):
+                return formula.All(tuple(self.condition(part, known) for part in conditions))
+            case syntax.Or(conditions):
+                return formula.AnyOf(tuple(self.condition(part, known) for part in conditions))
 
-    def expression(self, expression: Expression, known: Substitution) -> Expression:
+    def expression(self, expression: syntax.Expression, known: Substitution) -> syntax.Expression:
         match expression:
-            case Variable(name):
+            case syntax.Variable(name):
                 return known[name] if name in known else replace(expression, name=self.prefix + name)
-            case Constant() | Attribute():
+            case syntax.Constant() | syntax.Attribute():
                 return expression
-            case Operation(operator, left, right, span):
-                return Operation(operator, self.expression(left, known), self.expression(right, known), span)
-            case Negative(operand, span):
-                return Negative(self.expression(operand, known), span)
-            case Call(function, arguments, span):
-                return Call(function, tuple(self.expression(argument, known) for argument in arguments), span)
-            case Aggregate():
+            case syntax.Operation(operator, left, right, span):
+                return syntax.Operation(operator, self.expression(left, known), self.expression(right, known), span)
+            case syntax.Negative(operand, span):
+                return syntax.Negative(self.expression(operand, known), span)
+            case syntax.Call(function, arguments, span):
+                return syntax.Call(function, tuple(self.expression(argument, known) for argument in arguments), span)
+            case syntax.Aggregate():
                 return self._measure(expression, known)
 
-    def atom(self, atom: Atom | RowAtom, known: Substitution) -> ResolvedAtom:
+    def atom(self, atom: syntax.Atom | syntax.RowAtom, known: Substitution) -> formula.ResolvedAtom:
         """Resolve an atom that binds nothing: `_` stays, and an unnamed key means some row."""
         relation, named = self._arguments(atom)
         converted = tuple((column, self._term(term, known)) for column, term in named)
         if relation is not None:
             self._check_types(relation, named, converted)
-        return ResolvedAtom(relation.name if relation is not None else "", converted, atom)
+        return formula.ResolvedAtom(relation.name if relation is not None else "", converted, atom)
 
-    def bind(self, atom: Atom) -> None:
+    def bind(self, atom: syntax.Atom) -> None:
         """Take the types of an atom's variables from its columns."""
         places = Places(self.schema, self._report, {self.prefix + name for name in self.computed})
         places.read([self.atom(atom, {})], ())
@@ -201,7 +169,7 @@ class Resolver:
         """Check a predicate named without arguments: report an attribute that its table does not have."""
         table = predicate.partition(".")[0]
         if table in self.schema.relations and self.schema.positions(predicate) is None:
-            self._report.unknown_predicate(Atom(predicate, (), span))
+            self._report.unknown_predicate(syntax.Atom(predicate, (), span))
 
     def is_grounded(self, name: str) -> bool:
         """Whether a variable belongs to groundings, and so has a value. A variable that stands for an aggregate may have no
@@ -210,15 +178,15 @@ class Resolver:
 
     # Names
 
-    def _arguments(self, atom: Atom | RowAtom) -> tuple[Relation | None, tuple[tuple[str, Term], ...]]:
+    def _arguments(self, atom: syntax.Atom | syntax.RowAtom) -> tuple[formula.Relation | None, tuple[tuple[str, syntax.Term], ...]]:
         match atom:
-            case Atom(predicate, terms):
+            case syntax.Atom(predicate, terms):
                 relation_columns = self.schema.positions(predicate)
                 if relation_columns is None or len(relation_columns[1]) != len(terms):
                     self._report.unknown_predicate(atom)
                     return None, ()
                 return relation_columns[0], tuple(zip(relation_columns[1], terms, strict=True))
-            case RowAtom(table, arguments):
+            case syntax.RowAtom(table, arguments):
                 relation = self.schema.relations.get(table)
                 if relation is None or not relation.is_table:
                     self._report.unknown_table(atom)
@@ -228,56 +196,56 @@ class Resolver:
                         self._report.unknown_attribute(atom, relation, attribute)
                 return relation, tuple(argument for argument in arguments if argument[0] in relation.columns)
 
-    def _binding_atom(self, atom: Atom | RowAtom, known: Substitution) -> ResolvedAtom:
+    def _binding_atom(self, atom: syntax.Atom | syntax.RowAtom, known: Substitution) -> formula.ResolvedAtom:
         """Resolve an atom that binds: `_` and unnamed keys become variables of their own."""
         relation, named = self._arguments(atom)
         if relation is not None and relation.is_table:
             named_columns = {column for column, _ in named}
-            missing = tuple((column, Wildcard(atom.span)) for column in relation.key if column not in named_columns)
+            missing = tuple((column, syntax.Wildcard(atom.span)) for column in relation.key if column not in named_columns)
             named = (*missing, *named)
         converted = tuple(
-            (column, self._fresh_variable(atom, column) if isinstance(term, Wildcard) else self._term(term, known))
+            (column, self._fresh_variable(atom, column) if isinstance(term, syntax.Wildcard) else self._term(term, known))
             for column, term in named
         )
         if relation is not None:
             self._check_types(relation, named, converted)
-        return ResolvedAtom(relation.name if relation else "", converted, atom)
+        return formula.ResolvedAtom(relation.name if relation else "", converted, atom)
 
-    def _fresh_variable(self, atom: Atom | RowAtom, column: str) -> Variable:
+    def _fresh_variable(self, atom: syntax.Atom | syntax.RowAtom, column: str) -> syntax.Variable:
         name = self._fresh.setdefault((id(atom), column), f"{self.prefix}{FRESH}{len(self._fresh) + 1}")
-        return Variable(name, atom.span)
+        return syntax.Variable(name, atom.span)
 
-    def _term(self, term: Term, known: Substitution) -> Expression | Wildcard:
-        return term if isinstance(term, Wildcard) else self.expression(term, known)
+    def _term(self, term: syntax.Term, known: Substitution) -> syntax.Expression | syntax.Wildcard:
+        return term if isinstance(term, syntax.Wildcard) else self.expression(term, known)
 
-    def _test(self, atom: Atom | Test, known: Substitution) -> Judgement:
-        arguments: list[Expression] = []
-        for term in atom.terms if isinstance(atom, Atom) else atom.arguments:
-            if isinstance(term, Wildcard):
+    def _test(self, atom: syntax.Atom | syntax.Test, known: Substitution) -> formula.Judgement:
+        arguments: list[syntax.Expression] = []
+        for term in atom.terms if isinstance(atom, syntax.Atom) else atom.arguments:
+            if isinstance(term, syntax.Wildcard):
                 self._report.report(
                     "E201", "`_` in a test is unsafe: it is bound by nothing", term.span, "name the variable and bind it"
                 )
-                return Leaf(Test(atom.predicate, (), atom.span))
+                return formula.Leaf(syntax.Test(atom.predicate, (), atom.span))
             arguments.append(term)
         if atom.predicate == "within":
-            return self._within(Test("within", tuple(arguments), atom.span), known)
-        test = Test(atom.predicate, tuple(self.expression(argument, known) for argument in arguments), atom.span)
+            return self._within(syntax.Test("within", tuple(arguments), atom.span), known)
+        test = syntax.Test(atom.predicate, tuple(self.expression(argument, known) for argument in arguments), atom.span)
         self._typing().test(test)
-        return Leaf(test)
+        return formula.Leaf(test)
 
-    def _within(self, test: Test, known: Substitution) -> Judgement:
+    def _within(self, test: syntax.Test, known: Substitution) -> formula.Judgement:
         comparison = as_comparison(test, self.problems)
         if comparison is not None:
             left, right, tolerance = test.arguments
-            relative = isinstance(tolerance, Call) and tolerance.function == "percent"
+            relative = isinstance(tolerance, syntax.Call) and tolerance.function == "percent"
             values = self.expression(left, known), self.expression(right, known)
             if self._typing().distance(*values, test.span, relative=relative):
                 return self.condition(comparison, known)
-        return Leaf(Test("within", (), test.span))
+        return formula.Leaf(syntax.Test("within", (), test.span))
 
     # Aggregates
 
-    def _measure(self, aggregate: Aggregate, known: Substitution) -> Expression:
+    def _measure(self, aggregate: syntax.Aggregate, known: Substitution) -> syntax.Expression:
         used = {name: value for name, value in known.items() if name in set(names_in(aggregate))}
         key = (id(aggregate), repr(sorted((name, repr(value)) for name, value in used.items())))
         if key not in self._measured:
@@ -291,26 +259,28 @@ class Resolver:
             value = self.expression(aggregate.value, self._known(common, known))
             variables = tuple(self.prefix + name for name in sorted(self.binder.inner_variables(aggregate) - set(common)))
             wild = tuple(dict.fromkeys(v for d in disjuncts for v in bound_variables(d) if self._is_fresh(v)))
-            if aggregate.function in {Aggregation.LEAST, Aggregation.GREATEST}:
+            if aggregate.function in {syntax.Aggregation.LEAST, syntax.Aggregation.GREATEST}:
                 self._order(aggregate.function, value)
-            self.types[name] = self._typing().expression(Aggregate(aggregate.function, value, aggregate.condition, aggregate.span))
-            self.measures[name] = AggregateValue(aggregate.function, value, (*variables, *wild), disjuncts, aggregate)
-        return Variable(self._measured[key], aggregate.span)
+            self.types[name] = self._typing().expression(
+                syntax.Aggregate(aggregate.function, value, aggregate.condition, aggregate.span)
+            )
+            self.measures[name] = formula.AggregateValue(aggregate.function, value, (*variables, *wild), disjuncts, aggregate)
+        return syntax.Variable(self._measured[key], aggregate.span)
 
     def _is_fresh(self, name: str) -> bool:
         return name in self._fresh.values()
 
     # Disjuncts
 
-    def _small(self, parts: list[DisjunctPart], outer: Substitution, head: Head | None = None) -> list[DisjunctPart]:
+    def _small(self, parts: list[DisjunctPart], outer: Substitution, head: syntax.Head | None = None) -> list[DisjunctPart]:
         """The parts, unless abbreviations make them or the head too large: then we report this, and return the parts without tests
         and abbreviations."""
         left = MOST_NODES
         for part in parts:
             sizes = {name: size_of(value, {}) for name, value in outer.items()} if part.values or part.tests else {}
-            sizes_found: list[tuple[Condition | Expression, Size]]
+            sizes_found: list[tuple[syntax.Condition | syntax.Expression, Size]]
             sizes_found = [(part.values[name], size) for name, size in sizes_of(part.values, sizes)]
-            uses = (*part.tests, head) if isinstance(head, Condition) else part.tests
+            uses = (*part.tests, head) if isinstance(head, syntax.Condition) else part.tests
             sizes_found += [(test, size_of(test, sizes)) for test in uses]
             for node, size in sizes_found:
                 left -= size.nodes
@@ -321,7 +291,7 @@ class Resolver:
 
     def _disjuncts(
         self, parts: Sequence[DisjunctPart], common: Substitution, outer: Substitution, bound: Collection[str]
-    ) -> tuple[Disjunct, ...]:
+    ) -> tuple[formula.Disjunct, ...]:
         """Resolve the parts. `bound`: variables whose types we know. If equations bind a variable in one part and atoms in another,
         it stays a variable. Its name then means the same in all disjuncts."""
         # We resolve the atoms of all parts first, because they give the types of the variables in expressions.
@@ -334,13 +304,13 @@ class Resolver:
         values = [tuple(self._part_values(part, common, known, places)) for part in parts]
         self.doubles.update(dict.fromkeys(places.doubles))
         return tuple(
-            Disjunct(several, tuple(self.condition(test, known) for test in part.tests), computed)
+            formula.Disjunct(several, tuple(self.condition(test, known) for test in part.tests), computed)
             for part, several, computed in zip(parts, atoms, values, strict=True)
         )
 
     def _part_values(
         self, part: DisjunctPart, common: Substitution, known: Substitution, places: Places
-    ) -> Iterator[tuple[str, Expression]]:
+    ) -> Iterator[tuple[str, syntax.Expression]]:
         """The variables that equations bind in this part, but not to the same expression in all parts."""
         for name, value in part.values.items():
             if name not in common:
@@ -349,10 +319,10 @@ class Resolver:
                 self._take_types(places)
                 yield self.prefix + name, resolved
 
-    def _order(self, word: str, *values: Expression) -> None:
+    def _order(self, word: str, *values: syntax.Expression) -> None:
         """Note variables of text that the statement orders."""
         for value in values:
-            if isinstance(value, Variable) and self.types.get(value.name) is ValueType.STRING:
+            if isinstance(value, syntax.Variable) and self.types.get(value.name) is ValueType.STRING:
                 self.texts.ordered.setdefault(value.name, (word, value.span))
 
     def _take_types(self, places: Places) -> None:
@@ -360,9 +330,9 @@ class Resolver:
         self.texts.bound.update(places.binding)
         self.mixtures.update(places.mixtures)
 
-    def _known(self, common: Substitution, outer: Substitution) -> dict[str, Expression]:
+    def _known(self, common: Substitution, outer: Substitution) -> dict[str, syntax.Expression]:
         """The resolved expressions of the variables that abbreviate the same expression in all parts, and of `outer`."""
-        known: dict[str, Expression] = dict(outer)
+        known: dict[str, syntax.Expression] = dict(outer)
         for name, value in common.items():
             known[name] = self.expression(value, known)
         return known
@@ -374,19 +344,19 @@ class Resolver:
 
     def _check_types(
         self,
-        relation: Relation,
-        written: Iterable[tuple[str, Term]],
-        arguments: Iterable[tuple[str, Expression | Wildcard]],
+        relation: formula.Relation,
+        written: Iterable[tuple[str, syntax.Term]],
+        arguments: Iterable[tuple[str, syntax.Expression | syntax.Wildcard]],
     ) -> None:
         """Report constants and expressions that an argument cannot equal. A variable may stand anywhere."""
         for (name, term), (_, written_term) in zip(arguments, written, strict=True):
             column = relation.columns[name]
             match term:
-                case Wildcard() | Variable():
+                case syntax.Wildcard() | syntax.Variable():
                     pass
-                case Constant() if self.prefix and isinstance(written_term, Variable):
+                case syntax.Constant() if self.prefix and isinstance(written_term, syntax.Variable):
                     pass  # this value stands for a constant of the rule's head, which we check elsewhere
-                case Constant(value):
+                case syntax.Constant(value):
                     if not column.may_hold(type_of_value(value)) or isinstance(value, datetime.timedelta):
                         self._report.wrong_type(relation, name, term)
                 case _:

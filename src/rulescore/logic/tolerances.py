@@ -7,18 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from rulescore.errors import Diagnostic, Place, Severity, place_of
-from rulescore.language.syntax import (
-    Arithmetic,
-    Call,
-    Comparison,
-    Constant,
-    Expression,
-    Falsity,
-    Operation,
-    Operator,
-    Rule,
-    Test,
-)
+from rulescore.language import syntax
 from rulescore.language.trees import Node, nodes_in
 from rulescore.logic.formula import FormulaRule, Leaf
 from rulescore.logic.types import Typing
@@ -33,7 +22,7 @@ class DataTolerance:
     parameter: float
 
 
-def as_comparison(test: Test, problems: list[Diagnostic]) -> Comparison | None:
+def as_comparison(test: syntax.Test, problems: list[Diagnostic]) -> syntax.Comparison | None:
     """`abs(P - Q) <= tolerance`. A tolerance in percent compares logarithms, so it is the same in both directions."""
     if len(test.arguments) != 3:
         problems.append(
@@ -42,11 +31,11 @@ def as_comparison(test: Test, problems: list[Diagnostic]) -> Comparison | None:
         return None
     left, right, tolerance = test.arguments
     match tolerance:
-        case Call("percent", (Constant(int() | float() as percent),)) if percent >= 0:
-            logarithms = [Call("ln", (side,), test.span) for side in (left, right)]
-            limit = Constant(log_distance(percent), tolerance.span)
-            return Comparison(Operator.AT_MOST, _distance(logarithms[0], logarithms[1], test), limit, test.span)
-        case Call("quantile" | "spread" as function):
+        case syntax.Call("percent", (syntax.Constant(int() | float() as percent),)) if percent >= 0:
+            logarithms = [syntax.Call("ln", (side,), test.span) for side in (left, right)]
+            limit = syntax.Constant(log_distance(percent), tolerance.span)
+            return syntax.Comparison(syntax.Operator.AT_MOST, _distance(logarithms[0], logarithms[1], test), limit, test.span)
+        case syntax.Call("quantile" | "spread" as function):
             problems.append(
                 _problem(
                     test,
@@ -56,7 +45,7 @@ def as_comparison(test: Test, problems: list[Diagnostic]) -> Comparison | None:
             )
             return None
         case _:
-            return Comparison(Operator.AT_MOST, _distance(left, right, test), tolerance, test.span)
+            return syntax.Comparison(syntax.Operator.AT_MOST, _distance(left, right, test), tolerance, test.span)
 
 
 def log_distance(percent: float) -> float:
@@ -64,85 +53,88 @@ def log_distance(percent: float) -> float:
     return math.log(1 + percent / 100)
 
 
-def is_relative(rule: Rule) -> bool:
+def is_relative(rule: syntax.Rule) -> bool:
     """Whether the tolerance of a rule's head, or of a denial constraint's body, is in percent."""
-    place = rule.body if isinstance(rule.head, Falsity) else rule.head
+    place = rule.body if isinstance(rule.head, syntax.Falsity) else rule.head
     return any(is_in_percent(node) for node in nodes_in(place))
 
 
-def is_in_percent(node: Node) -> TypeGuard[Test]:
+def is_in_percent(node: Node) -> TypeGuard[syntax.Test]:
     """Whether a node is a `within` whose tolerance is in percent."""
     match node:
-        case Test("within", (_, _, Call("percent"))):
+        case syntax.Test("within", (_, _, syntax.Call("percent"))):
             return True
         case _:
             return False
 
 
-def data_tolerance(rule: Rule) -> DataTolerance | None:
+def data_tolerance(rule: syntax.Rule) -> DataTolerance | None:
     """The tolerance of a rule's head if it comes from the data, `quantile(…)` or `spread(…)`; else None."""
     match rule.head:
-        case Test("within", (_, _, Call("quantile" | "spread" as function, (Constant(int() | float() as value),)))):
+        case syntax.Test(
+            "within", (_, _, syntax.Call("quantile" | "spread" as function, (syntax.Constant(int() | float() as value),)))
+        ):
             return DataTolerance(function, float(value))
         case _:
             return None
 
 
-def with_tolerance(rule: Rule, value: int | float) -> Rule:
+def with_tolerance(rule: syntax.Rule, value: int | float) -> syntax.Rule:
     """The rule with a number for the tolerance of its head."""
-    assert isinstance(rule.head, Test)
+    assert isinstance(rule.head, syntax.Test)
     left, right, tolerance = rule.head.arguments
-    return replace(rule, head=replace(rule.head, arguments=(left, right, Constant(value, tolerance.span))))
+    return replace(rule, head=replace(rule.head, arguments=(left, right, syntax.Constant(value, tolerance.span))))
 
 
-def with_own_distance(rule: Rule) -> Rule:
+def with_own_distance(rule: syntax.Rule) -> syntax.Rule:
     """The rule with the difference of its own values as its tolerance. The difference has the type of the distances, which we want
     to find out."""
-    assert isinstance(rule.head, Test)
+    assert isinstance(rule.head, syntax.Test)
     left, right, tolerance = rule.head.arguments
     return replace(
-        rule, head=replace(rule.head, arguments=(left, right, Operation(Arithmetic.SUBTRACT, left, right, tolerance.span)))
+        rule,
+        head=replace(rule.head, arguments=(left, right, syntax.Operation(syntax.Arithmetic.SUBTRACT, left, right, tolerance.span))),
     )
 
 
 def takes_numbers(rule: FormulaRule) -> bool:
     """Whether the distances of a rule's head are numbers, and not durations."""
     match rule.confirmed:
-        case Leaf(Comparison(_, _, distance)):
+        case Leaf(syntax.Comparison(_, _, distance)):
             return Typing(lambda variable: rule.types.get(variable.name), []).expression(distance) not in DURATIONS
         case _:
             return True
 
 
-def _distance(left: Expression, right: Expression, test: Test) -> Expression:
-    return Call("abs", (Operation(Arithmetic.SUBTRACT, left, right, test.span),), test.span)
+def _distance(left: syntax.Expression, right: syntax.Expression, test: syntax.Test) -> syntax.Expression:
+    return syntax.Call("abs", (syntax.Operation(syntax.Arithmetic.SUBTRACT, left, right, test.span),), test.span)
 
 
-def _problem(test: Test, message: str, advice: str) -> Diagnostic:
+def _problem(test: syntax.Test, message: str, advice: str) -> Diagnostic:
     return Diagnostic("E119", message, place_of(test.span), helps=(advice,))
 
 
-def cannot_be_taken(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
-    assert isinstance(rule.head, Test)
+def cannot_be_taken(rule: syntax.Rule, tolerance: DataTolerance) -> Diagnostic:
+    assert isinstance(rule.head, syntax.Test)
     advice = "its body must be two rows of one table, read alike"
     return _problem(rule.head, f"the tolerance by `{tolerance.function}` cannot be taken from the data", advice)
 
 
-def of_no_numbers(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
-    assert isinstance(rule.head, Test)
+def of_no_numbers(rule: syntax.Rule, tolerance: DataTolerance) -> Diagnostic:
+    assert isinstance(rule.head, syntax.Test)
     message = f"`{tolerance.function}` takes a tolerance from numbers, not from dates, date-times or durations"
     return _problem(rule.head, message, "write the tolerance as a duration: `within(D, E, 30 days)`")
 
 
-def of_large_numbers(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
+def of_large_numbers(rule: syntax.Rule, tolerance: DataTolerance) -> Diagnostic:
     message = f"`{tolerance.function}` takes its tolerance from values that are too large to be subtracted"
     return Diagnostic("E264", message, _place(rule), helps=("write the tolerance as a number, or scale the values",))
 
 
-def no_pairs(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
+def no_pairs(rule: syntax.Rule, tolerance: DataTolerance) -> Diagnostic:
     message = f"`{tolerance.function}` has no two rows of the data to take a tolerance from: the rule has no groundings"
     return Diagnostic("W281", message, _place(rule), helps=("write the tolerance as a number",), severity=Severity.WARNING)
 
 
-def _place(rule: Rule) -> Place | None:
-    return None if isinstance(rule.head, Falsity) else place_of(rule.head.span)
+def _place(rule: syntax.Rule) -> Place | None:
+    return None if isinstance(rule.head, syntax.Falsity) else place_of(rule.head.span)

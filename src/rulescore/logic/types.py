@@ -10,26 +10,11 @@ from dataclasses import dataclass
 
 from rulescore.errors import Diagnostic, Severity, Span, place_of
 from rulescore.language import builtins as signatures
+from rulescore.language import syntax
 from rulescore.language.builtins import FUNCTIONS, MEASURES, ORDERED, Signature
-from rulescore.language.syntax import (
-    Aggregate,
-    Aggregation,
-    Arithmetic,
-    Attribute,
-    Call,
-    Comparison,
-    Constant,
-    Expression,
-    Membership,
-    Negative,
-    Operation,
-    Operator,
-    Test,
-    Variable,
-)
 from rulescore.values import DURATIONS, MOMENTS, NUMBERS, ValueType, is_of_days
 
-TypeOf = Callable[[Expression], ValueType | None]
+TypeOf = Callable[[syntax.Expression], ValueType | None]
 
 _INTEGERS = 2.0**63
 _DOUBLES = sys.float_info.max
@@ -37,74 +22,74 @@ _LOGARITHMS = 746.0
 """No logarithm of a positive double is farther from zero, not even the least double's."""
 
 
-def largest(expression: Expression, type_of: TypeOf) -> float:
+def largest(expression: syntax.Expression, type_of: TypeOf) -> float:
     """A bound for the absolute value if we compute every operation as written. Infinite if the result can be infinite or NaN."""
     if type_of(expression) is not ValueType.FLOAT:
         return _INTEGERS
     match expression:
-        case Constant(int() | float() as value):
+        case syntax.Constant(int() | float() as value):
             return abs(value)
-        case Negative(operand):
+        case syntax.Negative(operand):
             return largest(operand, type_of)
-        case Operation(Arithmetic.DIVIDE, left, Constant(int() | float() as divisor)) if divisor:
+        case syntax.Operation(syntax.Arithmetic.DIVIDE, left, syntax.Constant(int() | float() as divisor)) if divisor:
             return largest(left, type_of) / abs(divisor)
-        case Operation(Arithmetic.ADD | Arithmetic.SUBTRACT, left, right):
+        case syntax.Operation(syntax.Arithmetic.ADD | syntax.Arithmetic.SUBTRACT, left, right):
             return largest(left, type_of) + largest(right, type_of)
-        case Operation(Arithmetic.MULTIPLY, left, right):
+        case syntax.Operation(syntax.Arithmetic.MULTIPLY, left, right):
             product = largest(left, type_of) * largest(right, type_of)
             return math.inf if math.isnan(product) else product
-        case Call("abs" | "round", (first, *_)):
+        case syntax.Call("abs" | "round", (first, *_)):
             return largest(first, type_of)
-        case Call("min" | "max", arguments):  # no argument is infinite
+        case syntax.Call("min" | "max", arguments):  # no argument is infinite
             return min(_DOUBLES, max(largest(argument, type_of) for argument in arguments))
-        case Call("sqrt", (first,)):
+        case syntax.Call("sqrt", (first,)):
             return math.sqrt(largest(first, type_of))
-        case Call("days" | "hours" | "minutes" | "seconds"):
+        case syntax.Call("days" | "hours" | "minutes" | "seconds"):
             return _INTEGERS
-        case Call("ln", (first,)):
+        case syntax.Call("ln", (first,)):
             return math.inf if math.isinf(largest(first, type_of)) else _LOGARITHMS
-        case Call("exp", (first,)):
+        case syntax.Call("exp", (first,)):
             size = largest(first, type_of)
             return math.exp(size) if size < math.log(_DOUBLES) else math.inf
-        case Operation() | Call():
+        case syntax.Operation() | syntax.Call():
             return math.inf
-        case Constant() | Variable() | Attribute() | Aggregate():
+        case syntax.Constant() | syntax.Variable() | syntax.Attribute() | syntax.Aggregate():
             return _DOUBLES
 
 
-def is_nonzero(divisor: Expression) -> bool:
+def is_nonzero(divisor: syntax.Expression) -> bool:
     """Whether a divisor is a number other than zero."""
-    return isinstance(divisor, Constant) and divisor.value != 0
+    return isinstance(divisor, syntax.Constant) and divisor.value != 0
 
 
-def may_be_missing(expression: Expression, type_of: TypeOf, is_known: Callable[[str], bool]) -> bool:
+def may_be_missing(expression: syntax.Expression, type_of: TypeOf, is_known: Callable[[str], bool]) -> bool:
     """Whether an expression can have no value. `is_known`: whether a variable always has a value."""
 
-    def any_of(*parts: Expression) -> bool:
+    def any_of(*parts: syntax.Expression) -> bool:
         return any(may_be_missing(part, type_of, is_known) for part in parts)
 
     match expression:
-        case Variable(name):
+        case syntax.Variable(name):
             return not is_known(name)
-        case Constant():
+        case syntax.Constant():
             return False
-        case Negative(operand):
+        case syntax.Negative(operand):
             return any_of(operand)
-        case Operation(Arithmetic.DIVIDE | Arithmetic.MODULO, _, right) if not is_nonzero(right):
+        case syntax.Operation(syntax.Arithmetic.DIVIDE | syntax.Arithmetic.MODULO, _, right) if not is_nonzero(right):
             return True
-        case Operation(_, left, right):
+        case syntax.Operation(_, left, right):
             return math.isinf(largest(expression, type_of)) or any_of(left, right)
-        case Call("ln" | "sqrt" | "power" | "exp"):
+        case syntax.Call("ln" | "sqrt" | "power" | "exp"):
             return True
-        case Call("round" | "floor" | "ceil", (first, *_)):
+        case syntax.Call("round" | "floor" | "ceil", (first, *_)):
             return type_of(first) is not ValueType.INTEGER or any_of(first)
-        case Call(_, arguments):
+        case syntax.Call(_, arguments):
             return any_of(*arguments)
-        case Attribute() | Aggregate():
+        case syntax.Attribute() | syntax.Aggregate():
             return True
 
 
-Lookup = Callable[[Variable | Attribute], ValueType | None]
+Lookup = Callable[[syntax.Variable | syntax.Attribute], ValueType | None]
 """The type of a variable or attribute; None if we do not know it, which fits everywhere."""
 
 STRING, INTEGER, FLOAT = ValueType.STRING, ValueType.INTEGER, ValueType.FLOAT
@@ -164,29 +149,29 @@ class Typing:
         self._lookup, self._problems = lookup, problems
         self._mixtures = mixtures or {}
 
-    def expression(self, expression: Expression) -> ValueType | None:
+    def expression(self, expression: syntax.Expression) -> ValueType | None:
         match expression:
-            case Variable() | Attribute():
+            case syntax.Variable() | syntax.Attribute():
                 return self._lookup(expression)
-            case Constant(value):
+            case syntax.Constant(value):
                 self.constant(expression)
                 return type_of_value(value)
-            case Operation():
+            case syntax.Operation():
                 return self._operation(expression)
-            case Negative(operand):
+            case syntax.Negative(operand):
                 type_ = self._computed(operand)
                 return type_ if self._need(type_, MEASURES, "`-`", operand.span) else None
-            case Call():
+            case syntax.Call():
                 return self._call(expression)
-            case Aggregate():
+            case syntax.Aggregate():
                 return self._aggregate(expression)
 
-    def _computed(self, expression: Expression) -> ValueType | None:
+    def _computed(self, expression: syntax.Expression) -> ValueType | None:
         """The type of an expression that a rule orders or computes with: reports mixed types."""
         type_ = self.expression(expression)
         if type_ is not MIXED:
             return type_
-        name = expression.name if isinstance(expression, Variable) else ""
+        name = expression.name if isinstance(expression, syntax.Variable) else ""
         place = place_of(expression.span)
         problem = Diagnostic(
             "E271",
@@ -199,9 +184,9 @@ class Typing:
             self._problems.append(problem)
         return None
 
-    def comparison(self, comparison: Comparison) -> None:
-        ordered = comparison.operator not in {Operator.EQUAL, Operator.DIFFERENT}
-        if not ordered and isinstance(comparison.left, Variable) and isinstance(comparison.right, Variable):
+    def comparison(self, comparison: syntax.Comparison) -> None:
+        ordered = comparison.operator not in {syntax.Operator.EQUAL, syntax.Operator.DIFFERENT}
+        if not ordered and isinstance(comparison.left, syntax.Variable) and isinstance(comparison.right, syntax.Variable):
             self._variables(comparison.left, comparison.right, comparison.span)
             return
         look = self._computed if ordered else self.expression
@@ -211,7 +196,7 @@ class Typing:
         if self._compared(left, right, comparison.span) and ordered and BOOLEAN in {left, right}:
             self._problem("E271", f"`{comparison.operator}` does not take a boolean", comparison.span, "use `=` or `!=`")
 
-    def _variables(self, left: Variable, right: Variable, span: Span | None) -> None:
+    def _variables(self, left: syntax.Variable, right: syntax.Variable, span: Span | None) -> None:
         """Check an equality of two variables: any types are allowed, but we warn if they are never equal."""
         types = self.expression(left), self.expression(right)
         if not agree(*types):
@@ -220,9 +205,9 @@ class Typing:
             place = place_of(span)
             self._problems.append(Diagnostic("W210", message, place, helps=helps, severity=Severity.WARNING))
 
-    def _may_be(self, expression: Expression, other: ValueType | None, span: Span | None) -> bool:
+    def _may_be(self, expression: syntax.Expression, other: ValueType | None, span: Span | None) -> bool:
         """Whether a variable of mixed type can have a value of another type; reports if not."""
-        mixture = self._mixtures.get(expression.name) if isinstance(expression, Variable) else None
+        mixture = self._mixtures.get(expression.name) if isinstance(expression, syntax.Variable) else None
         if mixture is None or any(agree(kind, other) for kind in mixture.kinds):
             return True
         kinds = " and ".join(sorted(with_article(kind) for kind in mixture.kinds))
@@ -230,14 +215,14 @@ class Typing:
         self._problem("E206", message, span, None, _NEVER_EQUAL)
         return False
 
-    def membership(self, membership: Membership) -> None:
+    def membership(self, membership: syntax.Membership) -> None:
         type_ = self.expression(membership.value)
         for constant in membership.constants:
             self.constant(constant)
             if self._may_be(membership.value, type_of_value(constant.value), constant.span):
                 self._compared(type_, type_of_value(constant.value), constant.span)
 
-    def test(self, test: Test) -> None:
+    def test(self, test: syntax.Test) -> None:
         """Check the types of a built-in test. The arguments of a registered test may have any type."""
         signature = TESTS.get(test.predicate)
         look = self.expression if signature is None else self._computed
@@ -245,7 +230,7 @@ class Typing:
         if signature is not None:
             self._fits(test.predicate, signature, test.arguments, types, test.span)
 
-    def distance(self, left: Expression, right: Expression, span: Span | None, *, relative: bool) -> bool:
+    def distance(self, left: syntax.Expression, right: syntax.Expression, span: Span | None, *, relative: bool) -> bool:
         """Whether `within` can compute the distance of two values; reports if not."""
         types = self._computed(left), self._computed(right)
         if None in types or set(types) <= NUMBERS or (not relative and _have_distance(set(types))):
@@ -254,7 +239,7 @@ class Typing:
         self._problem("E271", f"`within` takes {wanted}, not {with_article(types[0])} and {with_article(types[1])}", span, None)
         return False
 
-    def constant(self, constant: Constant) -> None:
+    def constant(self, constant: syntax.Constant) -> None:
         """Check a constant of a rule, wherever it stands."""
         if isinstance(constant.value, int) and not -(2**63) <= constant.value < 2**63:
             message = "this integer is too large: those that rules of this form compare have 64 bits"
@@ -267,25 +252,25 @@ class Typing:
         self._problem("E206", message, span, _comparison_advice({left, right}), _NEVER_EQUAL)
         return False
 
-    def _operation(self, operation: Operation) -> ValueType | None:
+    def _operation(self, operation: syntax.Operation) -> ValueType | None:
         left, right = self._computed(operation.left), self._computed(operation.right)
         if left is None or right is None:
             known = wider(left, right)
-            return FLOAT if operation.operator is Arithmetic.DIVIDE else known if known in NUMBERS else None
+            return FLOAT if operation.operator is syntax.Arithmetic.DIVIDE else known if known in NUMBERS else None
         type_ = _operation_type(operation.operator, left, right)
         if type_ is None:
             shown = f"`{operation.operator}` does not take {with_article(left)} and {with_article(right)}"
             self._problem("E271", shown, operation.span, _operation_advice(operation.operator, {left, right}))
         return type_
 
-    def _call(self, call: Call) -> ValueType | None:
+    def _call(self, call: syntax.Call) -> ValueType | None:
         signature = FUNCTIONS[call.function]
         types = [self._computed(argument) for argument in call.arguments]
         if not self._fits(call.function, signature, call.arguments, types, call.span):
             return signature.result
         if call.function == "round" and len(call.arguments) == 2:
             digits = call.arguments[1]
-            if not (isinstance(digits, Constant) and isinstance(digits.value, int) and 0 <= digits.value <= 15):
+            if not (isinstance(digits, syntax.Constant) and isinstance(digits.value, int) and 0 <= digits.value <= 15):
                 self._problem("E271", "the second argument of `round` is not a number of digits", digits.span, "write 0 to 15")
             return INTEGER if types[0] is INTEGER else FLOAT
         if call.function in LENGTHS and types[0] is DURATION:
@@ -302,7 +287,7 @@ class Typing:
         self,
         name: str,
         signature: Signature,
-        arguments: Sequence[Expression],
+        arguments: Sequence[syntax.Expression],
         types: Sequence[ValueType | None],
         span: Span | None,
     ) -> bool:
@@ -312,18 +297,18 @@ class Typing:
         fits = [self._need(type_, signature.argument(i), f"`{name}`", arguments[i].span or span) for i, type_ in enumerate(types)]
         return all(fits)
 
-    def _aggregate(self, aggregate: Aggregate) -> ValueType | None:
-        counts = aggregate.function in {Aggregation.COUNT, Aggregation.COUNT_DISTINCT}
+    def _aggregate(self, aggregate: syntax.Aggregate) -> ValueType | None:
+        counts = aggregate.function in {syntax.Aggregation.COUNT, syntax.Aggregation.COUNT_DISTINCT}
         type_ = self.expression(aggregate.value) if counts else self._computed(aggregate.value)
         match aggregate.function:
-            case Aggregation.COUNT | Aggregation.COUNT_DISTINCT:
+            case syntax.Aggregation.COUNT | syntax.Aggregation.COUNT_DISTINCT:
                 return INTEGER
-            case Aggregation.SUM:
+            case syntax.Aggregation.SUM:
                 return type_ if self._need(type_, MEASURES, "`sum`", aggregate.value.span) else None
-            case Aggregation.AVERAGE:
+            case syntax.Aggregation.AVERAGE:
                 self._need(type_, NUMBERS, "`avg`", aggregate.value.span)
                 return FLOAT
-            case Aggregation.LEAST | Aggregation.GREATEST:
+            case syntax.Aggregation.LEAST | syntax.Aggregation.GREATEST:
                 return type_ if self._need(type_, ORDERED, f"`{aggregate.function}`", aggregate.value.span) else None
 
     def _need(self, type_: ValueType | None, wanted: frozenset[ValueType], what: str, span: Span | None) -> bool:
@@ -341,24 +326,24 @@ class Typing:
         self._problems.append(Diagnostic(code, message, place, notes=notes, helps=helps))
 
 
-def _operation_type(operator: Arithmetic, left: ValueType, right: ValueType) -> ValueType | None:
+def _operation_type(operator: syntax.Arithmetic, left: ValueType, right: ValueType) -> ValueType | None:
     both = {left, right}
     if both <= NUMBERS:
-        if operator is Arithmetic.DIVIDE:
+        if operator is syntax.Arithmetic.DIVIDE:
             return FLOAT
-        if operator is Arithmetic.MODULO:
+        if operator is syntax.Arithmetic.MODULO:
             return INTEGER if both == {INTEGER} else None
         return wider(left, right)
-    if operator is Arithmetic.MULTIPLY:
+    if operator is syntax.Arithmetic.MULTIPLY:
         other = next(iter(both - {INTEGER}), None)
         return other if INTEGER in both and other in DURATIONS else None
-    if operator not in {Arithmetic.ADD, Arithmetic.SUBTRACT}:
+    if operator not in {syntax.Arithmetic.ADD, syntax.Arithmetic.SUBTRACT}:
         return None
     if both <= DURATIONS:
         return wider(left, right)
-    if operator is Arithmetic.SUBTRACT and left is right and (left is DATE or left in MOMENTS):
+    if operator is syntax.Arithmetic.SUBTRACT and left is right and (left is DATE or left in MOMENTS):
         return DURATION if left is DATE else SPAN
-    if operator is Arithmetic.ADD and left in DURATIONS:
+    if operator is syntax.Arithmetic.ADD and left in DURATIONS:
         left, right = right, left
     if left is DATE:
         return DATE if right is DURATION else None
@@ -387,7 +372,7 @@ def _comparison_advice(types: set[ValueType | None]) -> str | None:
     return _DURATION_ADVICE if types & NUMBERS and types & DURATIONS else None
 
 
-def _operation_advice(operator: Arithmetic, types: set[ValueType]) -> str | None:
+def _operation_advice(operator: syntax.Arithmetic, types: set[ValueType]) -> str | None:
     if STRING in types:
         return "a rule cannot compute with text: declare the column's type where the data are read"
     if types == MOMENTS:
@@ -400,7 +385,7 @@ def _operation_advice(operator: Arithmetic, types: set[ValueType]) -> str | None
         if DATE in types and types & MOMENTS:
             return "`date(T)` is the day of a date-time"
         return "the difference of two dates is a duration, and a duration can be added to a date: `D2 <= D1 + 30 days`"
-    return "`mod` is for integers; round first" if operator is Arithmetic.MODULO and types <= NUMBERS else None
+    return "`mod` is for integers; round first" if operator is syntax.Arithmetic.MODULO and types <= NUMBERS else None
 
 
 def with_article(type_: ValueType | None) -> str:

@@ -7,33 +7,20 @@ from pathlib import Path
 
 import click
 
-from rulescore.cli.options import (
-    ENGINE,
-    FACTS,
-    NEGATIVES,
-    PROJECT,
-    RULES,
-    SCORING,
-    Command,
-    SettingChoice,
-    file_option,
-    format_option,
-    quiet_option,
-    setting_options,
-)
+from rulescore.cli import options
 from rulescore.cli.output import show, tell, write
 
 _PATH = click.Path(path_type=Path)
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     examples=(
         "rulescore candidates --facts train.txt --rules family.rules",
         "rulescore candidates --facts train.txt --rules family.rules --queries train.txt --output candidates.parquet",
     ),
 )
-@setting_options(PROJECT + FACTS + NEGATIVES + RULES + SCORING + ENGINE)
+@options.setting_options(options.PROJECT + options.FACTS + options.NEGATIVES + options.RULES + options.SCORING + options.ENGINE)
 @click.option("--of", "lists", type=_PATH, metavar="LISTS", help="Only the candidates of these lists; rules may have any form.")
 @click.option(
     "--queries", type=_PATH, metavar="FACTS", help="Only candidates that share predicate and one argument with these facts."
@@ -46,11 +33,11 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--trust-declared", is_flag=True, help="Treat rules as hard if they are declared hard, even if the data contradict them."
 )
-@file_option("Write all rows to this Parquet file.")
-@format_option
-@quiet_option
+@options.file_option("Write all rows to this Parquet file.")
+@options.format_option
+@options.quiet_option
 def candidates(
-    choice: SettingChoice,
+    choice: options.SettingChoice,
     lists: Path | None,
     queries: Path | None,
     valid: Path | None,

@@ -11,21 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
+from rulescore.language import syntax
 from rulescore.language.declarations.functional import Functional
 from rulescore.language.declarations.incompatible import IncompatibleGroup, IncompatiblePair
-from rulescore.language.syntax import (
-    Atom,
-    Comparison,
-    Constant,
-    Definition,
-    Membership,
-    Operator,
-    PredicateDeclaration,
-    Program,
-    Rule,
-    Statement,
-    Variable,
-)
 from rulescore.language.trees import atoms_in
 from rulescore.ontologies.shape_tests import TEST_NAMES
 from rulescore.ontologies.shapes import read_shapes
@@ -60,7 +48,7 @@ _CHAIN = f"{OWL}propertyChainAxiom"
 class Ontology:
     """`left_out`: axioms that we do not understand, in words, with the names of their subjects."""
 
-    program: Program
+    program: syntax.Program
     left_out: tuple[NotUnderstood, ...]
 
 
@@ -68,49 +56,49 @@ def read_ontology(triples: Iterable[Triple], below: Iterable[Triple] = (), predi
     """The rules and declarations of an ontology. Each stands once, even if the file says it several times. `below`, `predicates`:
     what other files say that shapes need to know."""
     graph = Graph(triples, below, predicates)
-    statements: list[Statement] = []
+    statements: list[syntax.Statement] = []
     left_out: list[NotUnderstood] = []
     for made in (*_axioms(graph), *read_shapes(graph)):
         if isinstance(made, NotUnderstood):
             left_out.append(made)
         else:
             statements.append(made)
-    return Ontology(Program((*_predicates(statements), *_distinct(statements))), tuple(dict.fromkeys(left_out)))
+    return Ontology(syntax.Program((*_predicates(statements), *_distinct(statements))), tuple(dict.fromkeys(left_out)))
 
 
 def has_shapes(triples: Iterable[Triple]) -> bool:
     return any(predicate.startswith(SHACL) for _, predicate, _ in triples)
 
 
-def _distinct(statements: Iterable[Statement]) -> Iterator[Statement]:
+def _distinct(statements: Iterable[syntax.Statement]) -> Iterator[syntax.Statement]:
     """Statements without repetitions, with a unique name for each rule."""
     seen: set[object] = set()
     taken: Counter[str | None] = Counter()
     for statement in statements:
-        said = (statement.head, statement.body) if isinstance(statement, Rule) else statement
+        said = (statement.head, statement.body) if isinstance(statement, syntax.Rule) else statement
         if said in seen:
             continue
         seen.add(said)
-        if isinstance(statement, Rule):
+        if isinstance(statement, syntax.Rule):
             taken[statement.name] += 1
             yield statement if taken[statement.name] == 1 else _renamed(statement, f"{statement.name} ({taken[statement.name]})")
         else:
             yield statement
 
 
-def _renamed(rule: Rule, name: str) -> Rule:
+def _renamed(rule: syntax.Rule, name: str) -> syntax.Rule:
     return replace(rule, name=name)
 
 
-def _predicates(statements: Iterable[Statement]) -> list[PredicateDeclaration]:
+def _predicates(statements: Iterable[syntax.Statement]) -> list[syntax.PredicateDeclaration]:
     """Declares every property that a rule names. So a property without facts is not reported as a misspelt name."""
-    rules = [statement for statement in statements if isinstance(statement, Rule)]
-    definitions = [statement for statement in statements if isinstance(statement, Definition)]
+    rules = [statement for statement in statements if isinstance(statement, syntax.Rule)]
+    definitions = [statement for statement in statements if isinstance(statement, syntax.Definition)]
     parts = [part for rule in rules for part in (rule.head, rule.body)] + [definition.fact for definition in definitions]
     others = {*TEST_NAMES, *(definition.head.predicate for definition in definitions)}
-    atoms = (atom for part in parts for atom in atoms_in(part) if isinstance(atom, Atom))
+    atoms = (atom for part in parts for atom in atoms_in(part) if isinstance(atom, syntax.Atom))
     properties = dict.fromkeys(atom.predicate for atom in atoms if atom.predicate not in others)
-    return [PredicateDeclaration(name, 2) for name in properties]
+    return [syntax.PredicateDeclaration(name, 2) for name in properties]
 
 
 def _axioms(graph: Graph) -> Iterator[Made]:
@@ -186,98 +174,98 @@ def _group(graph: Graph, subject: Node, kind: str) -> Iterator[Made]:
         yield from _several_classes(members)
 
 
-def _disjoint_classes(left: str, right: str) -> Iterator[Statement]:
+def _disjoint_classes(left: str, right: str) -> Iterator[syntax.Statement]:
     first, second = sorted((left, right))
     yield denial(f"{short(first)} disjointWith {short(second)}", is_a(X, first), is_a(X, second))
     yield refutation(is_a(X, first), is_a(X, second))
     yield refutation(is_a(X, second), is_a(X, first))
 
 
-def _several_classes(classes: Sequence[str]) -> Iterator[Statement]:
+def _several_classes(classes: Sequence[str]) -> Iterator[syntax.Statement]:
     """One rule for all classes, since a hundred classes would make thousands of pairs. Declarations are cheap. We write a
     declaration about two atoms, so the rules that it refutes stay Horn rules."""
-    some = tuple(map(Constant, classes))
-    both = Membership(Y, some), Membership(Z, some)
-    types = Atom(TYPE, (X, Y)), Atom(TYPE, (X, Z))
+    some = tuple(map(syntax.Constant, classes))
+    both = syntax.Membership(Y, some), syntax.Membership(Z, some)
+    types = syntax.Atom(TYPE, (X, Y)), syntax.Atom(TYPE, (X, Z))
     shown = ", ".join(map(short, classes[:3])) + (", …" if len(classes) > 3 else "")
-    yield denial(f"AllDisjointClasses {shown}", *types, *both, Comparison(Operator.LESS, Y, Z))
+    yield denial(f"AllDisjointClasses {shown}", *types, *both, syntax.Comparison(syntax.Operator.LESS, Y, Z))
     yield from (refutation(is_a(X, left), is_a(X, right)) for left, right in permutations(classes, 2))
 
 
-def _never_both(left: str, right: str) -> Statement:
+def _never_both(left: str, right: str) -> syntax.Statement:
     first, second = sorted((left, right))
     return denial(f"{short(first)} propertyDisjointWith {short(second)}", atom(first, X, Y), atom(second, X, Y))
 
 
-def _disjoint_properties(left: str, right: str) -> Iterator[Statement]:
+def _disjoint_properties(left: str, right: str) -> Iterator[syntax.Statement]:
     yield _never_both(left, right)
     yield IncompatibleGroup(tuple(sorted((left, right))))
 
 
-def _functional(name: str, shown: str) -> Iterator[Statement]:
+def _functional(name: str, shown: str) -> Iterator[syntax.Statement]:
     yield denial(f"{shown} functional", atom(name, X, Y), atom(name, X, Z), different(Y, Z))
     yield Functional(name, 2, (0,), (1,))
 
 
-def _inverse_functional(name: str, shown: str) -> Iterator[Statement]:
+def _inverse_functional(name: str, shown: str) -> Iterator[syntax.Statement]:
     yield denial(f"{shown} inverse functional", atom(name, X, Z), atom(name, Y, Z), different(X, Y))
     yield Functional(name, 2, (1,), (0,))
 
 
-def _asymmetric(name: str, shown: str) -> Iterator[Statement]:
+def _asymmetric(name: str, shown: str) -> Iterator[syntax.Statement]:
     yield denial(f"{shown} asymmetric", atom(name, X, Y), atom(name, Y, X))
     yield IncompatiblePair(atom(name, X, Y), atom(name, Y, X))
 
 
-def _irreflexive(name: str, shown: str) -> Iterator[Statement]:
+def _irreflexive(name: str, shown: str) -> Iterator[syntax.Statement]:
     yield denial(f"{shown} irreflexive", atom(name, X, X))
     yield refutation(atom(name, X, Y), equal(X, Y))
 
 
-def _symmetric(name: str, shown: str) -> Iterator[Statement]:
+def _symmetric(name: str, shown: str) -> Iterator[syntax.Statement]:
     yield implication(f"{shown} symmetric", atom(name, Y, X), atom(name, X, Y))
 
 
-def _transitive(name: str, shown: str) -> Iterator[Statement]:
+def _transitive(name: str, shown: str) -> Iterator[syntax.Statement]:
     yield implication(f"{shown} transitive", atom(name, X, Z), atom(name, X, Y), atom(name, Y, Z))
 
 
-def _domain(name: str, kind: str) -> Iterator[Statement]:
+def _domain(name: str, kind: str) -> Iterator[syntax.Statement]:
     yield implication(f"{short(name)} domain {short(kind)}", is_a(X, kind), atom(name, X, Y))
 
 
-def _range(name: str, kind: str) -> Iterator[Statement]:
+def _range(name: str, kind: str) -> Iterator[syntax.Statement]:
     yield implication(f"{short(name)} range {short(kind)}", is_a(Y, kind), atom(name, X, Y))
 
 
-def _subclass(below: str, above: str) -> Iterator[Statement]:
+def _subclass(below: str, above: str) -> Iterator[syntax.Statement]:
     yield implication(f"{short(below)} subClassOf {short(above)}", is_a(X, above), is_a(X, below))
 
 
-def _equal_classes(left: str, right: str) -> Iterator[Statement]:
+def _equal_classes(left: str, right: str) -> Iterator[syntax.Statement]:
     yield from (*_subclass(left, right), *_subclass(right, left))
 
 
-def _subproperty(below: str, above: str) -> Iterator[Statement]:
+def _subproperty(below: str, above: str) -> Iterator[syntax.Statement]:
     yield implication(f"{short(below)} subPropertyOf {short(above)}", atom(above, X, Y), atom(below, X, Y))
 
 
-def _equal_properties(left: str, right: str) -> Iterator[Statement]:
+def _equal_properties(left: str, right: str) -> Iterator[syntax.Statement]:
     yield from (*_subproperty(left, right), *_subproperty(right, left))
 
 
-def _inverse(first: str, second: str) -> Iterator[Statement]:
+def _inverse(first: str, second: str) -> Iterator[syntax.Statement]:
     for left, right in ((first, second), (second, first)):
         yield implication(f"{short(left)} inverseOf {short(right)}", atom(left, Y, X), atom(right, X, Y))
 
 
-def _chain(name: str, links: Sequence[str]) -> Statement:
-    steps = [Variable(f"X{number}") for number in range(len(links) + 1)]
+def _chain(name: str, links: Sequence[str]) -> syntax.Statement:
+    steps = [syntax.Variable(f"X{number}") for number in range(len(links) + 1)]
     body = [atom(link, left, right) for link, left, right in zip(links, steps, steps[1:], strict=False)]
     return implication(f"{short(name)} propertyChainAxiom {', '.join(map(short, links))}", atom(name, steps[0], steps[-1]), *body)
 
 
-_CHARACTERISTICS: dict[str, Callable[[str, str], Iterator[Statement]]] = {
+_CHARACTERISTICS: dict[str, Callable[[str, str], Iterator[syntax.Statement]]] = {
     f"{OWL}FunctionalProperty": _functional,
     f"{OWL}InverseFunctionalProperty": _inverse_functional,
     f"{OWL}AsymmetricProperty": _asymmetric,
@@ -285,7 +273,7 @@ _CHARACTERISTICS: dict[str, Callable[[str, str], Iterator[Statement]]] = {
     f"{OWL}SymmetricProperty": _symmetric,
     f"{OWL}TransitiveProperty": _transitive,
 }
-_READERS: dict[str, Callable[[str, str], Iterator[Statement]]] = {
+_READERS: dict[str, Callable[[str, str], Iterator[syntax.Statement]]] = {
     f"{RDFS}domain": _domain,
     f"{RDFS}range": _range,
     f"{RDFS}subClassOf": _subclass,

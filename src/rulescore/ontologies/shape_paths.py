@@ -6,19 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from rulescore.language.syntax import (
-    Aggregate,
-    Aggregation,
-    And,
-    Atom,
-    Comparison,
-    Condition,
-    Constant,
-    Operator,
-    Or,
-    Term,
-    Variable,
-)
+from rulescore.language import syntax
 from rulescore.ontologies.triples import Blank, Graph, Iri, Node, Thing, atom, equal, short
 from rulescore.readers.rdf import RDF, SHACL
 
@@ -42,9 +30,9 @@ class Fresh:
     def __init__(self, taken: Mapping[str, int]) -> None:
         self.taken = dict(taken)
 
-    def variable(self, stem: str) -> Variable:
+    def variable(self, stem: str) -> syntax.Variable:
         number = self.taken[stem] = self.taken.get(stem, 0) + 1
-        return Variable(stem if number == 1 else f"{stem}{number}")
+        return syntax.Variable(stem if number == 1 else f"{stem}{number}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +43,7 @@ class Step:
     inverse: bool = False
     many: bool = False
 
-    def atom(self, left: Term, right: Term) -> Atom:
+    def atom(self, left: syntax.Term, right: syntax.Term) -> syntax.Atom:
         predicate = f"{self.predicate}+" if self.many else self.predicate
         return atom(predicate, right, left) if self.inverse else atom(predicate, left, right)
 
@@ -82,7 +70,7 @@ class Path:
     def is_step(self) -> bool:
         return len(self.ways) == 1 and len(self.ways[0]) == 1
 
-    def fact(self, left: Term, right: Term) -> Atom:
+    def fact(self, left: syntax.Term, right: syntax.Term) -> syntax.Atom:
         """The only step, as an atom."""
         return self.ways[0][0].atom(left, right)
 
@@ -98,27 +86,29 @@ class Path:
             return self.ways[0][0].predicate
         return "|".join("/".join(step.written for step in way) for way in self.ways)
 
-    def bodies(self, left: Thing, right: Thing, fresh: Fresh) -> list[tuple[Condition, ...]]:
+    def bodies(self, left: Thing, right: Thing, fresh: Fresh) -> list[tuple[syntax.Condition, ...]]:
         """Conditions that bind both ends, one list for each rule that we need. Ways of one step share a rule."""
         if len(self.ways) > 1 and all(len(way) <= 1 for way in self.ways):
-            return [(Or(tuple(condition for way in self.ways for condition in _chain(way, left, right, fresh))),)]
+            return [(syntax.Or(tuple(condition for way in self.ways for condition in _chain(way, left, right, fresh))),)]
         return [tuple(_chain(way, left, right, fresh)) for way in self.ways]
 
-    def body(self, left: Thing, right: Thing, fresh: Fresh) -> tuple[Condition, ...]:
+    def body(self, left: Thing, right: Thing, fresh: Fresh) -> tuple[syntax.Condition, ...]:
         """Conditions that bind both ends, within one rule."""
         bodies = self.bodies(left, right, fresh)
         if len(bodies) > 1:
             raise UnsayableError("with several chains as its path")
         return bodies[0]
 
-    def number(self, left: Thing, operator: Operator, number: int, fresh: Fresh, *tests: Condition, value: Variable) -> Comparison:
+    def number(
+        self, left: Thing, operator: syntax.Operator, number: int, fresh: Fresh, *tests: syntax.Condition, value: syntax.Variable
+    ) -> syntax.Comparison:
         """A comparison with the number of values for which some tests hold."""
-        function = Aggregation.COUNT if all(len(way) == 1 for way in self.ways) else Aggregation.COUNT_DISTINCT
-        condition = And((*self.body(left, value, fresh), *tests))
-        return Comparison(operator, Aggregate(function, value, condition), Constant(number))
+        function = syntax.Aggregation.COUNT if all(len(way) == 1 for way in self.ways) else syntax.Aggregation.COUNT_DISTINCT
+        condition = syntax.And((*self.body(left, value, fresh), *tests))
+        return syntax.Comparison(operator, syntax.Aggregate(function, value, condition), syntax.Constant(number))
 
 
-def _chain(way: Sequence[Step], left: Thing, right: Thing, fresh: Fresh) -> Iterator[Condition]:
+def _chain(way: Sequence[Step], left: Thing, right: Thing, fresh: Fresh) -> Iterator[syntax.Condition]:
     if not way:
         return iter((equal(right, left),))
     ends = [left, *(fresh.variable("Z") for _ in way[1:]), right]

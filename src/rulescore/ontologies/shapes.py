@@ -9,18 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from rulescore.language.syntax import (
-    About,
-    Condition,
-    Constant,
-    Falsity,
-    Head,
-    Not,
-    Operator,
-    Rule,
-    Statement,
-    Variable,
-)
+from rulescore.language import syntax
 from rulescore.ontologies.shape_conditions import (
     ORDERED_PAIRS,
     PATH,
@@ -65,8 +54,8 @@ class _Target:
     """The things that a shape is about: as conditions on a focus node, and in words. `taken`: how often each stem of variables is
     used in the conditions."""
 
-    focus: Variable | Constant
-    conditions: tuple[Condition, ...]
+    focus: syntax.Variable | syntax.Constant
+    conditions: tuple[syntax.Condition, ...]
     shown: str
     taken: Mapping[str, int] = field(default_factory=dict)
 
@@ -155,7 +144,7 @@ class _Shape:
     def _conditions(self, target: _Target) -> Conditions:
         return Conditions(self.graph, Fresh(target.taken), self.shared.definitions, (self.node,))
 
-    def _rule(self, name: str, parameter: str, head: Head, *body: Condition, about: About) -> Rule:
+    def _rule(self, name: str, parameter: str, head: syntax.Head, *body: syntax.Condition, about: syntax.About) -> syntax.Rule:
         texts = (value.text for value in self.graph.objects(self.node, f"{SHACL}message") if isinstance(value, Literal))
         rule = constraint(name, head, *parts_of(body))
         return replace(rule, description=next(texts, None), tags=(parameter,), about=about)
@@ -167,7 +156,7 @@ class _Shape:
         for predicate, value in self.graph.said_of(self.node):
             name = predicate.removeprefix(SHACL) if predicate.startswith(SHACL) else ""
             shown = self.shared.shown(name, value)
-            about = About(target.focus, value=target.focus)
+            about = syntax.About(target.focus, value=target.focus)
             match name, value:
                 case "property", _:
                     yield from _Shape(self.shared, value).rules([target])
@@ -175,22 +164,24 @@ class _Shape:
                     yield from self._closed(target)
                 case "equals", Iri(other):
                     end = self._conditions(target).fresh.variable("Y")
-                    name, further = f"{target.shown} {shown}", About(target.focus, value=end)
-                    alone = Not(atom(other, target.focus, target.focus))
-                    yield self._rule(name, "sh:equals", Falsity(), *target.conditions, alone, about=about)
+                    name, further = f"{target.shown} {shown}", syntax.About(target.focus, value=end)
+                    alone = syntax.Not(atom(other, target.focus, target.focus))
+                    yield self._rule(name, "sh:equals", syntax.Falsity(), *target.conditions, alone, about=about)
                     others = (atom(other, target.focus, end), different(end, target.focus))
-                    yield self._rule(name, "sh:equals", Falsity(), *target.conditions, *others, about=further)
+                    yield self._rule(name, "sh:equals", syntax.Falsity(), *target.conditions, *others, about=further)
                 case "disjoint", Iri(other):
                     same = atom(other, target.focus, target.focus)
-                    yield self._rule(f"{target.shown} {shown}", "sh:disjoint", Falsity(), *target.conditions, same, about=about)
+                    yield self._rule(
+                        f"{target.shown} {shown}", "sh:disjoint", syntax.Falsity(), *target.conditions, same, about=about
+                    )
                 case "hasValue", _:
                     other_node = different(target.focus, constant(value))
                     body = (*target.conditions, other_node)
-                    yield self._rule(f"{target.shown} {shown}", "sh:hasValue", Falsity(), *body, about=about)
+                    yield self._rule(f"{target.shown} {shown}", "sh:hasValue", syntax.Falsity(), *body, about=about)
                 case _:
                     pass
 
-    def _closed(self, target: _Target) -> Iterator[Statement]:
+    def _closed(self, target: _Target) -> Iterator[syntax.Statement]:
         graph = self.graph
         lists = graph.objects(self.node, f"{SHACL}ignoredProperties")
         allowed = {name for head in lists for name in names(graph.members(head))}
@@ -199,9 +190,9 @@ class _Shape:
         for predicate in graph.predicates:
             if predicate not in allowed:
                 value = self._conditions(target).fresh.variable("Y")
-                about = About(target.focus, predicate, value)
+                about = syntax.About(target.focus, predicate, value)
                 body = (*target.conditions, atom(predicate, target.focus, value))
-                yield self._rule(f"{target.shown} closed {short(predicate)}", "sh:closed", Falsity(), *body, about=about)
+                yield self._rule(f"{target.shown} closed {short(predicate)}", "sh:closed", syntax.Falsity(), *body, about=about)
 
     def _failing(self, target: _Target, path: Path | None) -> Iterator[Made]:
         """The demands on each value, which is the focus node or a value of the path."""
@@ -219,11 +210,11 @@ class _Shape:
                 case UnsayableError():
                     yield NotUnderstood(failure.what, name)
                 case Failure(parameter, shown, condition):
-                    about = About(target.focus, None if path is None else path.written, value)
+                    about = syntax.About(target.focus, None if path is None else path.written, value)
                     bodies = [()] if path is None else path.bodies(target.focus, value, conditions.fresh)
                     for body in bodies:
                         every = (*target.conditions, *body, condition)
-                        yield self._rule(f"{name} {shown}", parameter, Falsity(), *every, about=about)
+                        yield self._rule(f"{name} {shown}", parameter, syntax.Falsity(), *every, about=about)
                     if parameter == "sh:class" and path is not None and path.is_step:
                         yield refutation(path.fact(target.focus, value), *target.conditions, condition)
 
@@ -246,11 +237,11 @@ class _Shape:
         shown = f"{target.shown}.{path.shown} {self.shared.shown(name, argument)}"
         focus, fresh = target.focus, conditions.fresh
         value = fresh.variable("Y")
-        about, parameter = About(focus, path.written), f"sh:{name}"
+        about, parameter = syntax.About(focus, path.written), f"sh:{name}"
 
-        def never(*body: Condition, end: Variable | None = None) -> Rule:
+        def never(*body: syntax.Condition, end: syntax.Variable | None = None) -> syntax.Rule:
             of_value = replace(about, value=end)
-            return self._rule(shown, parameter, Falsity(), *target.conditions, *body, about=of_value)
+            return self._rule(shown, parameter, syntax.Falsity(), *target.conditions, *body, about=of_value)
 
         match name, argument:
             case "maxCount", Literal(text) if text.isdecimal() and int(text) < 2 and path.is_step:
@@ -260,13 +251,13 @@ class _Shape:
                 if target.conditions or others:
                     yield refutation(path.fact(focus, value), *target.conditions, *others)
             case (("minCount" | "maxCount"), Literal(text)) if text.isdecimal() and target.conditions:
-                operator = Operator.AT_LEAST if name == "minCount" else Operator.AT_MOST
+                operator = syntax.Operator.AT_LEAST if name == "minCount" else syntax.Operator.AT_MOST
                 head = path.number(focus, operator, int(text), fresh, value=fresh.variable("V"))
                 yield self._rule(shown, parameter, head, *target.conditions, about=about)
             case "equals", Iri(equal) if path.is_step:
                 step = path.fact(focus, value)
-                yield never(step, Not(atom(equal, focus, value)), end=value)
-                yield never(atom(equal, focus, value), Not(step), end=value)
+                yield never(step, syntax.Not(atom(equal, focus, value)), end=value)
+                yield never(atom(equal, focus, value), syntax.Not(step), end=value)
             case "disjoint", Iri(other):
                 both = (*path.body(focus, value, fresh), atom(other, focus, value))
                 yield never(*both, end=value)
@@ -277,7 +268,7 @@ class _Shape:
             case (("lessThan" | "lessThanOrEquals"), Iri(other)):
                 least = fresh.variable("W")
                 body = (*path.body(focus, value, fresh), atom(other, focus, least))
-                yield never(*body, Not(ordered(name, value, least)), end=value)
+                yield never(*body, syntax.Not(ordered(name, value, least)), end=value)
             case "property", _:
                 for body in path.bodies(focus, value, fresh):
                     inner = _Target(value, (*target.conditions, *body), f"{target.shown}.{path.shown}", fresh.taken)

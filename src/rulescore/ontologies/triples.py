@@ -5,23 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from rulescore.language import syntax
 from rulescore.language.declarations.refute import Refute
-from rulescore.language.syntax import (
-    And,
-    Atom,
-    Comparison,
-    Condition,
-    Constant,
-    Expression,
-    Falsity,
-    Head,
-    Kind,
-    Operator,
-    Rule,
-    Statement,
-    Term,
-    Variable,
-)
 from rulescore.readers.rdf import OWL, RDF, RDFS, USUAL_PREFIXES
 from rulescore.values import Value
 
@@ -121,10 +106,10 @@ def names(nodes: Iterable[Node]) -> Iterator[str]:
     return (node.value for node in nodes if isinstance(node, Iri))
 
 
-Thing = Variable | Constant
+Thing = syntax.Variable | syntax.Constant
 """What stands for a thing in a rule."""
 
-X, Y, Z = Variable("X"), Variable("Y"), Variable("Z")
+X, Y, Z = syntax.Variable("X"), syntax.Variable("Y"), syntax.Variable("Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,47 +120,47 @@ class NotUnderstood:
     about: str | None
 
 
-Made = Statement | NotUnderstood
+Made = syntax.Statement | NotUnderstood
 
 
-def atom(predicate: str, left: Term, right: Term) -> Atom:
-    return Atom(predicate, (left, right))
+def atom(predicate: str, left: syntax.Term, right: syntax.Term) -> syntax.Atom:
+    return syntax.Atom(predicate, (left, right))
 
 
-def is_a(term: Term, kind: str) -> Atom:
-    return Atom(TYPE, (term, Constant(kind)))
+def is_a(term: syntax.Term, kind: str) -> syntax.Atom:
+    return syntax.Atom(TYPE, (term, syntax.Constant(kind)))
 
 
-def constant(node: Node) -> Constant:
+def constant(node: Node) -> syntax.Constant:
     match node:
         case Iri(value):
-            return Constant(value)
+            return syntax.Constant(value)
         case Blank(label):
-            return Constant(label)
+            return syntax.Constant(label)
         case Literal(text, _, value):
-            return Constant(text if value is None else value)
+            return syntax.Constant(text if value is None else value)
 
 
-def equal(left: Expression, right: Expression) -> Comparison:
-    return Comparison(Operator.EQUAL, left, right)
+def equal(left: syntax.Expression, right: syntax.Expression) -> syntax.Comparison:
+    return syntax.Comparison(syntax.Operator.EQUAL, left, right)
 
 
-def different(left: Expression, right: Expression) -> Comparison:
-    return Comparison(Operator.DIFFERENT, left, right)
+def different(left: syntax.Expression, right: syntax.Expression) -> syntax.Comparison:
+    return syntax.Comparison(syntax.Operator.DIFFERENT, left, right)
 
 
-def denial(name: str, *body: Condition) -> Rule:
-    return constraint(name, Falsity(), *body)
+def denial(name: str, *body: syntax.Condition) -> syntax.Rule:
+    return constraint(name, syntax.Falsity(), *body)
 
 
-def constraint(name: str, head: Head, *body: Condition) -> Rule:
+def constraint(name: str, head: syntax.Head, *body: syntax.Condition) -> syntax.Rule:
     """A hard rule, even if the data violate it."""
-    return Rule(head, And(body), name, Kind.HARD)
+    return syntax.Rule(head, syntax.And(body), name, syntax.Kind.HARD)
 
 
-def implication(name: str, head: Atom, *body: Condition) -> Rule:
-    return Rule(head, And(body), name)
+def implication(name: str, head: syntax.Atom, *body: syntax.Condition) -> syntax.Rule:
+    return syntax.Rule(head, syntax.And(body), name)
 
 
-def refutation(head: Atom, *body: Condition) -> Refute:
-    return Refute(head, And(body))
+def refutation(head: syntax.Atom, *body: syntax.Condition) -> Refute:
+    return Refute(head, syntax.And(body))

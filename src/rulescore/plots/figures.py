@@ -11,27 +11,8 @@ import altair as alt
 import pyarrow as pa
 import vl_convert
 
+from rulescore.plots import look
 from rulescore.plots.heat import heat_map_chart
-from rulescore.plots.look import (
-    BESIDE,
-    NUMBERS,
-    NothingToDrawError,
-    colours,
-    dashes,
-    data,
-    few,
-    finished,
-    labels,
-    legend,
-    log_words,
-    powers,
-    published_rows,
-    refuse_unknown,
-    shapes,
-    sizes,
-    thinned,
-    wide,
-)
 from rulescore.plots.models import measure_title, models_chart, tradeoff_chart
 from rulescore.plots.rules import dataset_rates_chart, rules_chart
 from rulescore.reporting.files import CURVE_FILES, PLOT_FILES, new_folder, write_all
@@ -46,11 +27,11 @@ def curve_chart(
 ) -> Any:
     """The two scores over the best k predictions of each query, for every k, or over predictions with at least a certain score."""
     if not evaluation.model_results:
-        raise NothingToDrawError("curve", "there are no models")
+        raise look.NothingToDrawError("curve", "there are no models")
     points = curve_points(evaluation, over, at)
     table = _point_table(points)
     if not table.num_rows:
-        raise NothingToDrawError("curve", "no model has a score")
+        raise look.NothingToDrawError("curve", "no model has a score")
     if over is CurveOver.RANK:
         what = "answers to each query that count, the best first (k)"
         is_long = max(point.at for point in points) > 10
@@ -71,14 +52,14 @@ def lines_chart(
     """A line for each model, in a panel for each measure: of a table with the columns `at`, `model`, `measure` and `value`; nulls
     are left out. `over`: the title of the varied quantity. `measures`: the titles of the measures. `log`: use a logarithmic axis,
     if all of `at` is above 0."""
-    ours, theirs = published_rows(points, POINT_COLUMNS), published_rows(published, POINT_COLUMNS)
+    ours, theirs = look.published_rows(points, POINT_COLUMNS), look.published_rows(published, POINT_COLUMNS)
     names = list(dict.fromkeys(row["measure"] for row in ours))
-    refuse_unknown(theirs, "measure", names)
-    models = labels(row["model"] for row in (*ours, *theirs))
+    look.refuse_unknown(theirs, "measure", names)
+    models = look.labels(row["model"] for row in (*ours, *theirs))
     log = log and all(row["at"] > 0 for row in (*ours, *theirs))
     titles = {name: (measures or {}).get(name, measure_title(name)) for name in names}
     parts = [_lines(_of(ours, name), _of(theirs, name), over, titles[name], models, log=log) for name in names]
-    return finished(alt.hconcat(*parts), title, *([BESIDE] if theirs else []))
+    return look.finished(alt.hconcat(*parts), title, *([look.BESIDE] if theirs else []))
 
 
 def _point_table(points: Sequence[CurvePoint]) -> pa.Table:
@@ -107,26 +88,26 @@ def _lines(
 ) -> Any:
     lines, marks = [], []
     for model, label in models.items():
-        line = thinned(sorted((row["at"], row["value"]) for row in ours if row["model"] == model))
+        line = look.thinned(sorted((row["at"], row["value"]) for row in ours if row["model"] == model))
         lines += [{"at": at, "value": value, "model": label} for at, value in line]
-        marks += [{"at": at, "value": value, "model": label} for at, value in few(line, log=log)]
+        marks += [{"at": at, "value": value, "model": label} for at, value in look.few(line, log=log)]
     rings = [{"at": row["at"], "value": row["value"], "model": models[row["model"]]} for row in theirs]
     names = list(models.values())
     places = [row["at"] for row in (*ours, *theirs)]
     span = [min(places), max(places)] if min(places) < max(places) else [min(places), min(places) + 1]
     scale = alt.Scale(type="log" if log else "linear", domain=span, nice=False, zero=False)
-    ticks = {"values": powers(span[1])} if log else {"tickCount": 8}
-    across = alt.X("at:Q", title=over, scale=scale, axis=alt.Axis(format=NUMBERS, **ticks))
+    ticks = {"values": look.powers(span[1])} if log else {"tickCount": 8}
+    across = alt.X("at:Q", title=over, scale=scale, axis=alt.Axis(format=look.NUMBERS, **ticks))
     greatest = max(row["value"] for row in (*ours, *theirs))
-    up = alt.Y("value:Q", title=f"{title}{log_words(greatest)}", **wide(greatest))
-    colour = alt.Color("model:N", scale=colours(names), legend=legend())
-    shape = alt.Shape("model:N", scale=shapes(names), legend=legend())
-    dash = alt.StrokeDash("model:N", scale=dashes(names), legend=None)
-    drawn = alt.Chart(data(lines)).mark_line(strokeWidth=1.8).encode(x=across, y=up, color=colour, strokeDash=dash)
-    heavy, ring = (alt.Size("model:N", scale=sizes(names, size), legend=None) for size in (50, 130))
+    up = alt.Y("value:Q", title=f"{title}{look.log_words(greatest)}", **look.wide(greatest))
+    colour = alt.Color("model:N", scale=look.colours(names), legend=look.legend())
+    shape = alt.Shape("model:N", scale=look.shapes(names), legend=look.legend())
+    dash = alt.StrokeDash("model:N", scale=look.dashes(names), legend=None)
+    drawn = alt.Chart(look.data(lines)).mark_line(strokeWidth=1.8).encode(x=across, y=up, color=colour, strokeDash=dash)
+    heavy, ring = (alt.Size("model:N", scale=look.sizes(names, size), legend=None) for size in (50, 130))
     marked = {"x": across, "y": up, "color": colour, "shape": shape}
-    points = alt.Chart(data(marks)).mark_point(filled=True, opacity=1).encode(**marked, size=heavy)
-    hollow = alt.Chart(data(rings)).mark_point(strokeWidth=1.4, opacity=1).encode(**marked, size=ring)
+    points = alt.Chart(look.data(marks)).mark_point(filled=True, opacity=1).encode(**marked, size=heavy)
+    hollow = alt.Chart(look.data(rings)).mark_point(strokeWidth=1.4, opacity=1).encode(**marked, size=ring)
     layers = [drawn, points, *([hollow] if rings else [])]
     return alt.layer(*layers).resolve_scale(size="independent").properties(width=290, height=240)
 
@@ -189,7 +170,7 @@ def _written(figures: Mapping[str, Callable[[], Any]], folder: Path, own: Collec
     for name, draw in figures.items():
         try:
             chart = draw()
-        except NothingToDrawError as error:
+        except look.NothingToDrawError as error:
             left_out[name] = error.reason
             continue
         contents |= {f"{name}.{ending}": content for ending, content in rendered(chart).items()}

@@ -6,18 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rulescore.cli.options import (
-    ENGINE,
-    FACTS,
-    NEGATIVES,
-    PREDICTIONS,
-    PROJECT,
-    Command,
-    SettingChoice,
-    quiet_option,
-    schema_option,
-    setting_options,
-)
+from rulescore.cli import options
 from rulescore.cli.output import show, show_warnings
 
 if TYPE_CHECKING:
@@ -27,17 +16,17 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     examples=(
         "rulescore load --facts facts.csv --engine postgresql://user@host/database",
         "rulescore load rulescore.toml --schema family --replace",
     ),
 )
-@setting_options(PROJECT + FACTS + NEGATIVES + PREDICTIONS + ENGINE)
-@schema_option
+@options.setting_options(options.PROJECT + options.FACTS + options.NEGATIVES + options.PREDICTIONS + options.ENGINE)
+@options.schema_option
 @click.option("--replace", is_flag=True, help="First drop the tables that this command made in the schema before.")
-@quiet_option
-def load(choice: SettingChoice, schema: str, replace: bool, quiet: bool) -> None:
+@options.quiet_option
+def load(choice: options.SettingChoice, schema: str, replace: bool, quiet: bool) -> None:
     """Write facts and predictions into PostgreSQL.
 
     Writes one table for each predicate.

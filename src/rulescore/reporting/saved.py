@@ -19,21 +19,8 @@ from rulescore.language.reading import NOTES
 from rulescore.readers.inputs import Input, InputKind
 from rulescore.reporting.files import CONTRIBUTIONS, not_writable, write_files
 from rulescore.reporting.json import PROGRAM, VERSION, contributions_file, first_problem, render_saved, schema
+from rulescore.scoring import results
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, AccuracyMeasure, Evaluation, ModelAccuracy, RightPredictions, Task
-from rulescore.scoring.results import (
-    Counts,
-    DataSummary,
-    Measure,
-    ModelResult,
-    ModelRuleResult,
-    PredictionCounts,
-    PredictionFindings,
-    RuleInfo,
-    RuleKind,
-    RuleResult,
-    Run,
-    TableCounts,
-)
 from rulescore.scoring.score import NONE_JUDGED, UNMEASURED, UNREFUTABLE
 from rulescore.waiting import alone_in
 
@@ -52,7 +39,7 @@ def save(evaluation: Evaluation, path: Path) -> tuple[Path, ...]:
         raise InputError(not_writable(path, error)) from error
 
 
-def _save(evaluation: Evaluation, run: Run | None, path: Path) -> tuple[Path, ...]:
+def _save(evaluation: Evaluation, run: results.Run | None, path: Path) -> tuple[Path, ...]:
     beside = None
     written: tuple[Path, ...] = ()
     name = f"{path.name.removesuffix('.json')}.{CONTRIBUTIONS}"
@@ -213,31 +200,31 @@ def _accuracy(accuracy: Mapping[str, Any]) -> ModelAccuracy:
     return ModelAccuracy(**{**accuracy, "task": Task(accuracy["task"]), "measures": measures})
 
 
-def _run(run: Mapping[str, Any]) -> Run:
+def _run(run: Mapping[str, Any]) -> results.Run:
     inputs = tuple(
         Input(InputKind(data["kind"]), data["name"], data["of"], data["size"], data["rows"], data["sha256"], data["sha256_reason"])
         for data in run["inputs"]
     )
-    return Run(run["rulescore"], run["date"], run["engine"]["name"], run["engine"]["version"], run["options"], inputs)
+    return results.Run(run["rulescore"], run["date"], run["engine"]["name"], run["engine"]["version"], run["options"], inputs)
 
 
-def _summary(data: Mapping[str, Any]) -> DataSummary:
+def _summary(data: Mapping[str, Any]) -> results.DataSummary:
     tables = tuple(
-        TableCounts(name, size["rows"], size["hidden"], tuple(size.get("inferred_types", {}).items()))
+        results.TableCounts(name, size["rows"], size["hidden"], tuple(size.get("inferred_types", {}).items()))
         for name, size in data["tables"].items()
     )
-    return DataSummary(**{**{field.name: data[field.name] for field in fields(DataSummary)}, "tables": tables})
+    return results.DataSummary(**{**{field.name: data[field.name] for field in fields(results.DataSummary)}, "tables": tables})
 
 
-def _rule(rule: Mapping[str, Any]) -> RuleResult:
-    info = RuleInfo(**{field.name: rule[field.name] for field in fields(RuleInfo)} | {"tags": tuple(rule["tags"])})
+def _rule(rule: Mapping[str, Any]) -> results.RuleResult:
+    info = results.RuleInfo(**{field.name: rule[field.name] for field in fields(results.RuleInfo)} | {"tags": tuple(rule["tags"])})
     models = {
-        name: ModelRuleResult(_counts(data), _measure(data, "score"), _measure(data, "share"))
+        name: results.ModelRuleResult(_counts(data), _measure(data, "score"), _measure(data, "share"))
         for name, data in rule["models"].items()
     }
-    return RuleResult(
+    return results.RuleResult(
         info,
-        RuleKind(rule["kind"]),
+        results.RuleKind(rule["kind"]),
         rule["kind_reason"],
         _counts(rule["dataset"]),
         models,
@@ -246,10 +233,10 @@ def _rule(rule: Mapping[str, Any]) -> RuleResult:
     )
 
 
-def _model(name: str, model: Mapping[str, Any]) -> ModelResult:
+def _model(name: str, model: Mapping[str, Any]) -> results.ModelResult:
     counts = ("rows", "kept", "predictions", "duplicates", "already_observed", "hidden", "covered", "queries")
-    predictions = PredictionCounts(*(model[name] for name in counts))
-    return ModelResult(
+    predictions = results.PredictionCounts(*(model[name] for name in counts))
+    return results.ModelResult(
         name,
         predictions,
         hard_score=_measure(model, "hard_score"),
@@ -262,8 +249,8 @@ def _model(name: str, model: Mapping[str, Any]) -> ModelResult:
     )
 
 
-def _findings(model: Mapping[str, Any]) -> PredictionFindings:
-    return PredictionFindings(
+def _findings(model: Mapping[str, Any]) -> results.PredictionFindings:
+    return results.PredictionFindings(
         with_partner=model["predictions"] - model["without_partner"],
         violating=model["violating"],
         violating_any=model["violating_any"],
@@ -280,14 +267,14 @@ def _findings(model: Mapping[str, Any]) -> PredictionFindings:
     )
 
 
-def _counts(counts: Mapping[str, Any]) -> Counts:
-    return Counts(counts["confirmed"], counts["refuted"], counts["evaluable"])
+def _counts(counts: Mapping[str, Any]) -> results.Counts:
+    return results.Counts(counts["confirmed"], counts["refuted"], counts["evaluable"])
 
 
-def _measure(measures: Mapping[str, Any], name: str) -> Measure:
+def _measure(measures: Mapping[str, Any], name: str) -> results.Measure:
     value, reason = measures[name], measures[f"{name}_reason"]
     word = None if value is None or reason is None else reason.partition(":")[0]
-    return Measure(value, reason, word if word in {UNMEASURED, UNREFUTABLE, NONE_JUDGED} else None)
+    return results.Measure(value, reason, word if word in {UNMEASURED, UNREFUTABLE, NONE_JUDGED} else None)
 
 
 def _warning(problem: Mapping[str, Any]) -> Diagnostic:

@@ -10,27 +10,17 @@ from operator import attrgetter
 from typing import TypeVar
 
 from rulescore.reporting.listing import UNDEFINED, Cell, CellKind, Column, Filled, Listing, counted, filled, of_all, share_of
+from rulescore.scoring import results
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.results import (
-    Counts,
-    DataSummary,
-    Measure,
-    ModelResult,
-    ModelRuleResult,
-    RuleInfo,
-    RuleKind,
-    RuleResult,
-    TableCounts,
-)
 from rulescore.scoring.score import NO_HARD_RULE, NONE_JUDGED, UNMEASURED, UNREFUTABLE
 from rulescore.setting.choices import ColumnType
 
-_KIND_ORDER = tuple(RuleKind)
+_KIND_ORDER = tuple(results.RuleKind)
 
 _Row = TypeVar("_Row")
 
 
-def count_columns(counts: Callable[[_Row], Counts]) -> tuple[Filled[_Row], ...]:
+def count_columns(counts: Callable[[_Row], results.Counts]) -> tuple[Filled[_Row], ...]:
     """The columns of counts, which `counts` finds in a row."""
     return (
         (Column("confirmed", "confirmed", CellKind.COUNT), lambda row: counts(row).confirmed),
@@ -60,12 +50,12 @@ def detailed_listings(evaluation: Evaluation) -> tuple[Listing, ...]:
     return (*first, dataset_listing(evaluation), *group_listings(evaluation.rule_results), *last)
 
 
-def measure_cell(measure: Measure) -> Cell:
+def measure_cell(measure: results.Measure) -> Cell:
     """A number that says nothing is not shown: a word stands in its place."""
     return measure.mark or measure.value
 
 
-def violating_cell(model: ModelResult) -> Cell:
+def violating_cell(model: results.ModelResult) -> Cell:
     """How many of all a model's predictions violate a hard rule or, if there is no hard rule, any rule."""
     if model.violating_reason == NO_HARD_RULE and model.violating_any is not None:
         return f"{of_all(model.violating_any, model.predictions.distinct)} break a rule"
@@ -74,17 +64,17 @@ def violating_cell(model: ModelResult) -> Cell:
     return None if model.violating is None else share_of(model.violating, model.predictions.distinct)
 
 
-def kind_cell(rule: RuleResult) -> str:
+def kind_cell(rule: results.RuleResult) -> str:
     return f"{rule.kind}, {UNREFUTABLE}" if rule.info.unrefutable else rule.kind.value
 
 
-def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
+def predictions_listing(models: tuple[results.ModelResult, ...]) -> Listing:
     """The way of each model's rows: how many were read, kept, new, and judged by rules. Two columns appear only if they say
     something: the rows that `top_k` kept, and the hidden targets of tables that a model covers."""
     covering = any(model.predictions.hidden is not None for model in models)
     left_out = any(model.predictions.kept < model.predictions.rows for model in models)
-    kept: Filled[ModelResult] = (Column("kept", "kept", CellKind.COUNT), lambda model: model.predictions.kept)
-    covered: Filled[ModelResult] = (Column("covered", "covers", CellKind.COUNT), _covered)
+    kept: Filled[results.ModelResult] = (Column("kept", "kept", CellKind.COUNT), lambda model: model.predictions.kept)
+    covered: Filled[results.ModelResult] = (Column("covered", "covers", CellKind.COUNT), _covered)
     columns, rows = filled(
         models,
         (Column("model", "model"), lambda model: model.name),
@@ -103,8 +93,8 @@ def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
 
 def dataset_listing(evaluation: Evaluation) -> Listing:
     rules = evaluation.rule_results
-    weight: Filled[RuleResult] = (Column("weight", "weight", CellKind.WEIGHT), lambda rule: rule.info.weight)
-    bound: Filled[RuleResult] = (Column("rate_bound", "at most", CellKind.RATE), lambda rule: rule.rate_bound.value)
+    weight: Filled[results.RuleResult] = (Column("weight", "weight", CellKind.WEIGHT), lambda rule: rule.info.weight)
+    bound: Filled[results.RuleResult] = (Column("rate_bound", "at most", CellKind.RATE), lambda rule: rule.rate_bound.value)
     columns, rows = filled(
         rules,
         (Column("rule", "rule"), lambda rule: shortly_titled(rule.info)),
@@ -118,7 +108,7 @@ def dataset_listing(evaluation: Evaluation) -> Listing:
     return with_types(listing, evaluation.summary.tables)
 
 
-def notes_on_counts(rules: Sequence[RuleResult]) -> list[str]:
+def notes_on_counts(rules: Sequence[results.RuleResult]) -> list[str]:
     """Notes that answer questions about the counts over the data."""
     both = [rule.dataset.confirmed + rule.dataset.refuted - rule.dataset.evaluable for rule in rules]
     twice = [number for number in both if number > 0]
@@ -127,18 +117,18 @@ def notes_on_counts(rules: Sequence[RuleResult]) -> list[str]:
     return [*([_RATE_BOUND] if has_bounds(rules) else []), *notes]
 
 
-def has_bounds(rules: Iterable[RuleResult]) -> bool:
+def has_bounds(rules: Iterable[results.RuleResult]) -> bool:
     return any(rule.rate_bound.value is not None for rule in rules)
 
 
-def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
+def group_listings(rules: Sequence[results.RuleResult]) -> tuple[Listing, ...]:
     """A listing of rules whose pairs are counted by groups, and of rules with a tolerance taken from the data; nothing if there are
     none."""
     grouped = [rule for rule in rules if rule.largest_group is not None or rule.tolerance is not None]
     if not grouped:
         return ()
     taken = any(rule.tolerance is not None for rule in grouped)
-    tolerance: Filled[RuleResult] = (Column("tolerance", "tolerance", CellKind.VALUE), lambda rule: rule.tolerance)
+    tolerance: Filled[results.RuleResult] = (Column("tolerance", "tolerance", CellKind.VALUE), lambda rule: rule.tolerance)
     columns, rows = filled(
         grouped,
         (Column("rule", "rule"), lambda rule: rule.info.name),
@@ -153,13 +143,13 @@ def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
     return (Listing("groups", title, columns, rows, notes=tuple(notes)),)
 
 
-def model_rules_listing(rules: tuple[RuleResult, ...], model: ModelResult) -> Listing:
+def model_rules_listing(rules: tuple[results.RuleResult, ...], model: results.ModelResult) -> Listing:
     """Hard rules first, and the worst of each kind first."""
 
-    def result(rule: RuleResult) -> ModelRuleResult:
+    def result(rule: results.RuleResult) -> results.ModelRuleResult:
         return rule.models[model.name]
 
-    def counts(rule: RuleResult) -> Counts:
+    def counts(rule: results.RuleResult) -> results.Counts:
         return result(rule).counts
 
     ordered = sorted(rules, key=lambda rule: (_KIND_ORDER.index(rule.kind), *_worst_first(result(rule))))
@@ -175,18 +165,18 @@ def model_rules_listing(rules: tuple[RuleResult, ...], model: ModelResult) -> Li
     return Listing("model_rules", title, columns, rows, notes=tuple(_reasons_of_scores(result(rule).score for rule in ordered)))
 
 
-def titled(info: RuleInfo) -> str:
+def titled(info: results.RuleInfo) -> str:
     return f"{info.name}: {info.text}"
 
 
-def shortly_titled(info: RuleInfo) -> str:
+def shortly_titled(info: results.RuleInfo) -> str:
     """As `titled`, but a long text is cut at a space."""
     if len(info.text) <= _LONGEST_TEXT:
         return titled(info)
     return f"{info.name}: {info.text[:_LONGEST_TEXT].rpartition(' ')[0]} …"
 
 
-def read_in_words(summary: DataSummary) -> str:
+def read_in_words(summary: results.DataSummary) -> str:
     """A sentence about the data that were read. If there are only tables, it leaves out facts, predicates and constants."""
     tables = ((len(summary.tables), "table"), (sum(table.rows for table in summary.tables), "row"))
     facts = ((summary.facts, "observed fact"), (summary.predicates, "predicate"), (summary.constants, "constant"))
@@ -194,13 +184,13 @@ def read_in_words(summary: DataSummary) -> str:
     return ", ".join(counted(number, noun) for number, noun in read)
 
 
-def _covered(model: ModelResult) -> Cell:
+def _covered(model: results.ModelResult) -> Cell:
     """How many of the hidden targets a model predicts."""
     hidden, covered = model.predictions.hidden, model.predictions.covered
     return None if hidden is None or covered is None else of_all(covered, hidden)
 
 
-def types_in_words(tables: Sequence[TableCounts]) -> str | None:
+def types_in_words(tables: Sequence[results.TableCounts]) -> str | None:
     """The types other than text that we gave to columns of text files; None if there are none."""
     parts = []
     for table in tables:
@@ -210,7 +200,7 @@ def types_in_words(tables: Sequence[TableCounts]) -> str | None:
     return ", ".join(parts) or None
 
 
-def with_types(listing: Listing, tables: Sequence[TableCounts]) -> Listing:
+def with_types(listing: Listing, tables: Sequence[results.TableCounts]) -> Listing:
     """A listing that says which types we gave to columns of text files."""
     if (types := types_in_words(tables)) is None:
         return listing
@@ -218,25 +208,25 @@ def with_types(listing: Listing, tables: Sequence[TableCounts]) -> Listing:
     return replace(listing, figures=(*listing.figures, ("inferred_types", types)), notes=(*listing.notes, note))
 
 
-def score_cell(rule: RuleResult, result: ModelRuleResult) -> Cell:
+def score_cell(rule: results.RuleResult, result: results.ModelRuleResult) -> Cell:
     """The score of a hard rule is a number of violations, so we show it without decimals."""
-    if rule.kind is RuleKind.HARD and result.score.mark is None:
+    if rule.kind is results.RuleKind.HARD and result.score.mark is None:
         return result.counts.refuted
     return measure_cell(result.score)
 
 
-def _worst_first(result: ModelRuleResult) -> tuple[bool, float, int]:
+def _worst_first(result: results.ModelRuleResult) -> tuple[bool, float, int]:
     score = result.score.value
     return score is None, 0.0 if score is None else -score, -result.counts.evaluable
 
 
-def _violating_any(models: tuple[ModelResult, ...]) -> list[str]:
+def _violating_any(models: tuple[results.ModelResult, ...]) -> list[str]:
     """How many predictions violate a rule, hard or soft."""
     counts = [(model.name, model.violating_any, model.predictions.distinct) for model in models if not model.unmeasured]
     return [f"{name}: {share_of(some, all_of_them)} violate a rule" for name, some, all_of_them in counts if some is not None]
 
 
-def unlinked(models: tuple[ModelResult, ...]) -> list[str]:
+def unlinked(models: tuple[results.ModelResult, ...]) -> list[str]:
     """How many new predictions have a constant that the data do not have, with an example."""
     findings = [(model.name, model.findings) for model in models]
     return [
@@ -247,12 +237,12 @@ def unlinked(models: tuple[ModelResult, ...]) -> list[str]:
     ]
 
 
-def of_no_rule(models: tuple[ModelResult, ...]) -> list[str]:
+def of_no_rule(models: tuple[results.ModelResult, ...]) -> list[str]:
     findings = [(model.name, model.findings) for model in models]
     return [f"{name}: no rule mentions {part.unconcerned_text}" for name, part in findings if part and part.unconcerned]
 
 
-def reasons_of_measures(models: tuple[ModelResult, ...], headings: Mapping[str, str]) -> list[str]:
+def reasons_of_measures(models: tuple[results.ModelResult, ...], headings: Mapping[str, str]) -> list[str]:
     """Why measures are undefined or say nothing: each reason once, with its models. If these are all of several models, we do not
     list them. `headings`: the measures and what people call them."""
     names: dict[tuple[str, tuple[str, str]], list[str]] = {}
@@ -263,7 +253,7 @@ def reasons_of_measures(models: tuple[ModelResult, ...], headings: Mapping[str, 
     return [f"{mark} {_of_whom(having, len(models))}{name}: {reason}" for (name, (mark, reason)), having in names.items()]
 
 
-def why(measure: Measure) -> tuple[str, str] | None:
+def why(measure: results.Measure) -> tuple[str, str] | None:
     """The word that stands in place of a number, and the reason; None for a number."""
     if measure.reason is None:
         return None
@@ -275,7 +265,7 @@ def _of_whom(names: Sequence[str], models: int) -> str:
     return "" if len(names) == models > 1 else f"{', '.join(names)}, "
 
 
-def _reasons_of_scores(scores: Iterable[Measure]) -> list[str]:
+def _reasons_of_scores(scores: Iterable[results.Measure]) -> list[str]:
     """Why scores of rules are undefined or say nothing: each reason once, with the number of its rules."""
     reasons = Counter(reason for score in scores if (reason := why(score)) is not None)
     return [

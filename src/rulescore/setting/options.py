@@ -9,19 +9,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from rulescore.language.words import Kind, WeighBy
-from rulescore.setting.choices import (
-    AtLeastOne,
-    Convention,
-    Delimiter,
-    Memory,
-    NotNegative,
-    Role,
-    Seconds,
-    Share,
-    Threads,
-    TopK,
-    Weight,
-)
+from rulescore.setting import choices
 
 UNWRITTEN = {"written": False}
 """Of a field that is no option: nobody can write it down."""
@@ -45,12 +33,12 @@ class EngineOptions:
     `session`: a session of the caller's, used instead of one at an address."""
 
     url: str = option("The database that counts. [default: duckdb]", "duckdb", repr=False, name="engine", metavar="URL")
-    memory_limit: Memory | None = option(
+    memory_limit: choices.Memory | None = option(
         "The most memory to use, such as 2GB; on DuckDB, for the whole process. [DuckDB: half of the machine's]", metavar="SIZE"
     )
-    threads: Threads | None = option("How many threads the engine may use.")
+    threads: choices.Threads | None = option("How many threads the engine may use.")
     spill_folder: Path | None = option("The folder for data that do not fit into memory.")
-    timeout: Seconds | None = option("The longest time for one statement, or for planning.", metavar="SECONDS")
+    timeout: choices.Seconds | None = option("The longest time for one statement, or for planning.", metavar="SECONDS")
     session: object | None = field(default=None, metadata=UNWRITTEN)
 
 
@@ -60,14 +48,14 @@ class ScoringOptions:
     groundings over the data make a rule hard that none of them breaks. `allow_unrefutable`: score predictions even if no rule can
     be refuted."""
 
-    convention: Convention = option("The way of counting. [default: definition]", Convention.DEFINITION)
+    convention: choices.Convention = option("The way of counting. [default: definition]", choices.Convention.DEFINITION)
     distinct_variables: bool | None = option("Whether two variables must have different constants. [default: the convention's]")
-    roles: frozenset[Role] | None = option(
+    roles: frozenset[choices.Role] | None = option(
         "Roles in which predictions count: body, head, refuter. [default: the convention's]", metavar="ROLE,…"
     )
-    weights: dict[str, Weight] = field(default_factory=dict)
+    weights: dict[str, choices.Weight] = field(default_factory=dict)
     kinds: dict[str, Kind] = field(default_factory=dict)
-    hard_needs: AtLeastOne = option(
+    hard_needs: choices.AtLeastOne = option(
         "A rule that the data never break is hard only if it has N evaluable groundings. [default: 1]", 1, metavar="N"
     )
     allow_unrefutable: bool = option(
@@ -79,9 +67,11 @@ class ScoringOptions:
 class ReadingOptions:
     """How files are read, and how many predictions are kept."""
 
-    delimiter: Delimiter | None = option("The separator of columns in text files: a character, `tab` or `space`.", metavar="TEXT")
+    delimiter: choices.Delimiter | None = option(
+        "The separator of columns in text files: a character, `tab` or `space`.", metavar="TEXT"
+    )
     header: bool | None = option("Whether text files begin with a line of column names.")
-    top_k: TopK | None = option("How many of the best answers to each query we keep.")
+    top_k: choices.TopK | None = option("How many of the best answers to each query we keep.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +79,9 @@ class RuleOptions:
     """How rule files are read, and which of their rules are taken; as in `RuleFile`."""
 
     format: str | None = option("The format of rule files. [default: by content]", name="rules_format", metavar="NAME")
-    min_confidence: Share | None = option("Only rules with at least this confidence from their miner.", metavar="X")
-    min_support: NotNegative | None = option("Only rules with at least this support from their miner.", metavar="N")
-    max_length: AtLeastOne | None = option("Only rules with at most N atoms in the body.", metavar="N")
+    min_confidence: choices.Share | None = option("Only rules with at least this confidence from their miner.", metavar="X")
+    min_support: choices.NotNegative | None = option("Only rules with at least this support from their miner.", metavar="N")
+    max_length: choices.AtLeastOne | None = option("Only rules with at most N atoms in the body.", metavar="N")
     head: tuple[str, ...] = option(
         "Only rules with this predicate in the head; repeatable.", (), multiple=True, metavar="PREDICATE"
     )

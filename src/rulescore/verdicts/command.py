@@ -7,24 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rulescore.cli.options import (
-    ALLOWANCE,
-    ENGINE,
-    FACTS,
-    NEGATIVES,
-    PREDICTION_FILES,
-    PROJECT,
-    RULES,
-    SCORING,
-    TABLES,
-    Command,
-    SettingChoice,
-    file_option,
-    format_option,
-    is_for_spreadsheets,
-    quiet_option,
-    setting_options,
-)
+from rulescore.cli import options
 from rulescore.cli.output import show, show_folded, tell, write
 from rulescore.errors.texts import visible
 
@@ -34,13 +17,23 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     examples=(
         "rulescore judge --facts facts.csv --rules checks.rules --predictions llm=answers.jsonl --output judged.jsonl",
         "rulescore judge rulescore.toml --link casefold --skip-bad-rows --output judged.csv",
     ),
 )
-@setting_options(PROJECT + FACTS + TABLES + NEGATIVES + PREDICTION_FILES + RULES + SCORING + ALLOWANCE + ENGINE)
+@options.setting_options(
+    options.PROJECT
+    + options.FACTS
+    + options.TABLES
+    + options.NEGATIVES
+    + options.PREDICTION_FILES
+    + options.RULES
+    + options.SCORING
+    + options.ALLOWANCE
+    + options.ENGINE
+)
 @click.option(
     "--link",
     default="exact",
@@ -51,11 +44,11 @@ if TYPE_CHECKING:
 @click.option("--all-rules", is_flag=True, help="Give a sentence for every rule that a row breaks.")
 @click.option("--skip-bad-rows", is_flag=True, help="List rows that cannot be read as unreadable, and judge the others.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many rows to show.")
-@file_option("Write all rows to this .csv, .jsonl or .parquet file.")
-@format_option
-@quiet_option
+@options.file_option("Write all rows to this .csv, .jsonl or .parquet file.")
+@options.format_option
+@options.quiet_option
 def judge(
-    choice: SettingChoice,
+    choice: options.SettingChoice,
     link: str,
     all_rules: bool,
     skip_bad_rows: bool,
@@ -81,7 +74,7 @@ def judge(
     judged = judged_rows(setting, link=link, all_rules=all_rules, skip_bad_rows=skip_bad_rows)
     verdicts = verdicts_table(judged, all_rules=all_rules)
     if output is not None:
-        verdicts.write(output, spreadsheet=is_for_spreadsheets(click.get_current_context()))
+        verdicts.write(output, spreadsheet=options.is_for_spreadsheets(click.get_current_context()))
         show(counts_listing(verdicts), form)
         if not quiet:
             tell(visible(f"wrote {len(verdicts):,} rows to {output}"))
@@ -96,4 +89,4 @@ def _text(verdicts: Verdicts, form: str) -> str:
     """The rows for programs; both formats have one row on each line."""
     if form == "json":
         return verdicts.to_jsonl()
-    return verdicts.to_csv(spreadsheet=is_for_spreadsheets(click.get_current_context()))
+    return verdicts.to_csv(spreadsheet=options.is_for_spreadsheets(click.get_current_context()))

@@ -13,24 +13,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from rulescore.language.syntax import Aggregation, Expression, Variable
+from rulescore.logic import formula
 from rulescore.logic.disjuncts import bound_variables
-from rulescore.logic.formula import (
-    AggregateValue,
-    All,
-    AnyOf,
-    Disjunct,
-    Exists,
-    Judgement,
-    Leaf,
-    Opposite,
-    Resolved,
-    ResolvedAtom,
-    atoms_of,
-    computed_in,
-    nodes_of,
-    parts_of,
-    variables_of,
-)
 from rulescore.sql.formula.branches import in_measures, taken_part_through
 from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
 from rulescore.sql.query import Row, Select, alias, exists, name_of, row, select, union_all
@@ -43,7 +27,12 @@ k = alias("k")
 def can_be_inside(context: FormulaContext, names: Sequence[str]) -> bool:
     """Whether a prediction can be an atom in the range of one of these aggregates."""
     disjuncts = [disjunct for name in names for disjunct in context.possible(context.rule.measures[name].disjuncts)]
-    return any(context.predictable(atom) for disjunct in disjuncts for part in parts_of(disjunct) for atom in atoms_of(part))
+    return any(
+        context.predictable(atom)
+        for disjunct in disjuncts
+        for part in formula.parts_of(disjunct)
+        for atom in formula.atoms_of(part)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +42,7 @@ class Measured:
     them, with the prediction and without it, and whether the prediction is `inside` an aggregate that it can take part through."""
 
     context: FormulaContext
-    disjunct: Disjunct
+    disjunct: formula.Disjunct
     table: str
     outer: tuple[str, ...]
     names: tuple[str, ...]
@@ -91,15 +80,15 @@ class Measured:
         return replace(scope, columns=columns, prediction=None, computed=self._expressions("before"))
 
 
-def measured(context: FormulaContext, disjunct: Disjunct, table: str) -> Measured:
+def measured(context: FormulaContext, disjunct: formula.Disjunct, table: str) -> Measured:
     names = (*context.rule.body_measures, *context.rule.head_measures)
     outer = _read_by(context, disjunct, names)
     return Measured(context, disjunct, table, outer, names, _computed_from(context, disjunct, {*outer, *names}))
 
 
-def _read_by(context: FormulaContext, disjunct: Disjunct, names: Sequence[str]) -> tuple[str, ...]:
+def _read_by(context: FormulaContext, disjunct: formula.Disjunct, names: Sequence[str]) -> tuple[str, ...]:
     """The variables that atoms of a disjunct bind and aggregates read, directly or through equations."""
-    made_of: dict[str, tuple[Resolved, ...]] = {name: (value,) for name, value in disjunct.values}
+    made_of: dict[str, tuple[formula.Resolved, ...]] = {name: (value,) for name, value in disjunct.values}
     made_of.update({name: tuple(_parts(measure)) for name, measure in context.rule.measures.items()})
     read: set[str] = set()
     waiting = list(names)
@@ -107,16 +96,20 @@ def _read_by(context: FormulaContext, disjunct: Disjunct, names: Sequence[str]) 
         name = waiting.pop()
         if name not in read:
             read.add(name)
-            waiting += [variable.name for part in made_of.get(name, ()) for variable in variables_of(part)]
+            waiting += [variable.name for part in made_of.get(name, ()) for variable in formula.variables_of(part)]
     return tuple(name for name in bound_variables(disjunct) if name in read)
 
 
-def _computed_from(context: FormulaContext, disjunct: Disjunct, names: set[str]) -> tuple[Expression, ...]:
+def _computed_from(context: FormulaContext, disjunct: formula.Disjunct, names: set[str]) -> tuple[Expression, ...]:
     """Expressions of nothing but aggregates and the variables these read: we compute them once for each row, not for each
     grounding."""
     judgements = [*disjunct.tests, context.rule.confirmed, context.rule.refuted]
-    every = {repr(part): part for judgement in judgements for part in computed_in(judgement) if not isinstance(part, Variable)}
-    return tuple(part for part in every.values() if {v.name for v in variables_of(part)} <= names and _changes(context, part))
+    every = {
+        repr(part): part for judgement in judgements for part in formula.computed_in(judgement) if not isinstance(part, Variable)
+    }
+    return tuple(
+        part for part in every.values() if {v.name for v in formula.variables_of(part)} <= names and _changes(context, part)
+    )
 
 
 def values(measured: Measured, standing: str | None, scope: Scope) -> Select:
@@ -164,7 +157,7 @@ def _around(measured: Measured) -> Joins:
     joins = Joins(Scope(context, measured.keys(alias(name)), None, dict(disjunct.values)))
     if not measured.outer:
         return joins
-    enough = [atom for atom in disjunct.atoms if {*measured.outer} <= {variable.name for variable in variables_of(atom)}]
+    enough = [atom for atom in disjunct.atoms if {*measured.outer} <= {variable.name for variable in formula.variables_of(atom)}]
     reading = Joins(Scope(context, {}, None))
     for atom in enough[:1] or disjunct.atoms:
         reading.read(atom, RowSource.OBSERVED)
@@ -186,7 +179,7 @@ def turned(measured: Measured, held: Callable[[Scope], Sql] | None) -> Joins:
     return joins
 
 
-def _still_held(before: Scope, disjunct: Disjunct) -> Sql | None:
+def _still_held(before: Scope, disjunct: formula.Disjunct) -> Sql | None:
     """Whether a disjunct with observed atoms held before; we test only what a prediction can change. None: the whole body held."""
     context = before.context
     tests = [before.judgement(test) for test in disjunct.tests if _changes(context, test)]
@@ -200,7 +193,7 @@ def held_over_data(before: Scope) -> Sql:
     return any_of(*(_held(before, disjunct) for disjunct in context.possible(context.rule.disjuncts)))
 
 
-def _held(before: Scope, disjunct: Disjunct) -> Sql:
+def _held(before: Scope, disjunct: formula.Disjunct) -> Sql:
     joins = Joins(before)
     for atom in disjunct.atoms:
         joins.read(atom, RowSource.OBSERVED)
@@ -219,7 +212,7 @@ def judged_otherwise(after: Scope, before: Scope, held: Sql | None) -> Sql:
     context = after.context
     confirmed, refuted = context.rule.confirmed, context.rule.refuted
     conditions = [] if held is None else [when(held, 1, 0) == 0]
-    if refuted == Opposite(confirmed) and _judgement_changes(context, confirmed):  # true, false or unknown
+    if refuted == formula.Opposite(confirmed) and _judgement_changes(context, confirmed):  # true, false or unknown
         sides = [scope.judgement(confirmed).paren() for scope in (after, before)]
         return any_of(*conditions, Sql(exp.NullSafeNEQ(this=sides[0].node, expression=sides[1].node))).paren()
     for judgement in (confirmed, refuted):
@@ -228,12 +221,12 @@ def judged_otherwise(after: Scope, before: Scope, held: Sql | None) -> Sql:
     return any_of(*conditions).paren()
 
 
-def _changes(context: FormulaContext, part: Resolved) -> bool:
+def _changes(context: FormulaContext, part: formula.Resolved) -> bool:
     """Whether a prediction may change the value of a test or an expression."""
     measures = context.rule.measures
-    for node in nodes_of(part):
+    for node in formula.nodes_of(part):
         match node:
-            case ResolvedAtom() if context.predictable(node):
+            case formula.ResolvedAtom() if context.predictable(node):
                 return True
             case Variable(name) if name in measures and any(_changes(context, part) for part in _parts(measures[name])):
                 return True
@@ -242,28 +235,28 @@ def _changes(context: FormulaContext, part: Resolved) -> bool:
     return False
 
 
-def _parts(measure: AggregateValue) -> Iterator[Resolved]:
+def _parts(measure: formula.AggregateValue) -> Iterator[formula.Resolved]:
     yield measure.value
     for disjunct in measure.disjuncts:
-        yield from parts_of(disjunct)
+        yield from formula.parts_of(disjunct)
 
 
-def _judgement_changes(context: FormulaContext, judgement: Judgement) -> bool:
+def _judgement_changes(context: FormulaContext, judgement: formula.Judgement) -> bool:
     match judgement:
-        case Leaf():
+        case formula.Leaf():
             return _changes(context, judgement)
-        case All(parts) | AnyOf(parts):
+        case formula.All(parts) | formula.AnyOf(parts):
             return any(_judgement_changes(context, part) for part in parts)
-        case Opposite(part):
+        case formula.Opposite(part):
             return _judgement_changes(context, part)
-        case Exists(disjuncts):
-            return any(_changes(context, part) for disjunct in disjuncts for part in parts_of(disjunct))
+        case formula.Exists(disjuncts):
+            return any(_changes(context, part) for disjunct in disjuncts for part in formula.parts_of(disjunct))
 
 
 # Joins the aggregates instead of asking a query about each row (decision 0019).
 
 
-def with_aggregate(scope: Scope, rows: Select, fields: list[str], measure: AggregateValue, name: str) -> Select | None:
+def with_aggregate(scope: Scope, rows: Select, fields: list[str], measure: formula.AggregateValue, name: str) -> Select | None:
     """Rows `k` with the value of an aggregate as a further field, by a join with the facts that the aggregate ranges over. The rows
     differ in their `fields`, and `scope` refers to them. None unless these are the facts of one atom that may be the prediction: in
     a query about each row that atom would stand beneath an OR, and Spark would compute the rows a second time to find their

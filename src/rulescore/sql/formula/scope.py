@@ -12,20 +12,7 @@ from itertools import count
 
 from rulescore.language.syntax import Aggregation, Attribute, Constant, Expression, Test, Variable, Wildcard
 from rulescore.language.trees import variables_in
-from rulescore.logic.formula import (
-    AggregateValue,
-    All,
-    AnyOf,
-    Disjunct,
-    Exists,
-    FormulaRule,
-    Judgement,
-    Leaf,
-    Opposite,
-    Relation,
-    ResolvedAtom,
-    Schema,
-)
+from rulescore.logic import formula
 from rulescore.logic.judgement import Question, asks, question
 from rulescore.logic.types import may_be_missing
 from rulescore.setting.choices import Role
@@ -50,8 +37,8 @@ class FormulaContext:
     tables that hold the answers of registered predicates. While we are `asking` these, we skip every test that needs an answer, and
     values computed from answers may be missing."""
 
-    rule: FormulaRule
-    schema: Schema
+    rule: formula.FormulaRule
+    schema: formula.Schema
     calls: Mapping[Question, str]
     predictions: bool
     distinct_variables: bool = False
@@ -59,18 +46,18 @@ class FormulaContext:
     asking: bool = False
     numbers: Iterator[int] = field(default_factory=count)
 
-    def relation(self, atom: ResolvedAtom) -> Relation:
+    def relation(self, atom: formula.ResolvedAtom) -> formula.Relation:
         return self.schema.relations[atom.relation]
 
-    def predictable(self, atom: ResolvedAtom) -> bool:
+    def predictable(self, atom: formula.ResolvedAtom) -> bool:
         """Whether a prediction can be this atom."""
         relation = self.relation(atom)
         return relation.predicted is not None and any(name in relation.from_prediction for name, _ in atom.arguments)
 
-    def tests(self, disjunct: Disjunct) -> list[Judgement]:
+    def tests(self, disjunct: formula.Disjunct) -> list[formula.Judgement]:
         return [test for test in disjunct.tests if not self.asking or not asks(test, self.rule, disjunct)]
 
-    def possible(self, disjuncts: Sequence[Disjunct]) -> list[Disjunct]:
+    def possible(self, disjuncts: Sequence[formula.Disjunct]) -> list[formula.Disjunct]:
         """Disjuncts that can hold. A relation without rows is left out: its columns have no types, nor do values computed from
         them."""
         return [
@@ -79,7 +66,7 @@ class FormulaContext:
             if all(self.relation(atom).columns[name].type is not None for atom in disjunct.atoms for name, _ in atom.arguments)
         ]
 
-    def participating(self, atom: ResolvedAtom) -> list[ResolvedAtom]:
+    def participating(self, atom: formula.ResolvedAtom) -> list[formula.ResolvedAtom]:
         """The atoms at which a prediction can stand. A row whose key and attributes are all given is one atom for each attribute; a
         row with wildcards stays one atom, since all of it must hold of the same row."""
         relation = self.relation(atom)
@@ -92,7 +79,7 @@ class FormulaContext:
             return [atom]
         key = tuple((attribute, arguments[attribute]) for attribute in relation.key)
         return [
-            ResolvedAtom(atom.relation, (*key, argument), atom.written)
+            formula.ResolvedAtom(atom.relation, (*key, argument), atom.written)
             for argument in atom.arguments
             if argument[0] in relation.from_prediction
         ]
@@ -169,7 +156,7 @@ class Scope(Compiler):
             return value if wanted is None else cast(value, wanted)
         return converted(value, type_, wanted, self.inexact)
 
-    def atom(self, atom: ResolvedAtom) -> Sql:
+    def atom(self, atom: formula.ResolvedAtom) -> Sql:
         """An atom holds if it is observed or is the prediction."""
         no_rows = any(self.context.relation(atom).columns[name].type is None for name, _ in atom.arguments)
         ways = [FALSE if no_rows else self._some((atom,), RowSource.OBSERVED)]
@@ -178,7 +165,7 @@ class Scope(Compiler):
         ways += self._unknown(atom)
         return any_of(*ways).paren() if len(ways) > 1 else ways[0]
 
-    def _unknown(self, atom: ResolvedAtom) -> Iterator[Sql]:
+    def _unknown(self, atom: formula.ResolvedAtom) -> Iterator[Sql]:
         """Conditions that are NULL if a missing argument makes the atom unknown, and false otherwise. A row is the conjunction of
         its attributes. If no row has the known values, it is false, not unknown."""
         relation = self.context.relation(atom)
@@ -200,7 +187,7 @@ class Scope(Compiler):
     def _may_be_missing(self, term: Expression) -> bool:
         return may_be_missing(term, self.type_of, lambda name: name in self.columns or name in self.values)
 
-    def is_prediction(self, atom: ResolvedAtom) -> Sql:
+    def is_prediction(self, atom: formula.ResolvedAtom) -> Sql:
         return self._some((atom,), RowSource.PREDICTED)
 
     def registered(self, test: Test) -> Sql:
@@ -215,33 +202,33 @@ class Scope(Compiler):
         # sqlglot takes a subquery as a condition only in parentheses.
         return select(verdicts.answer).from_(verdicts).where(all_of(*alike)).value().paren()
 
-    def judgement(self, judgement: Judgement) -> Sql:
+    def judgement(self, judgement: formula.Judgement) -> Sql:
         match judgement:
-            case Leaf(condition):
-                return self.atom(condition) if isinstance(condition, ResolvedAtom) else self.condition(condition)
-            case All(parts):
+            case formula.Leaf(condition):
+                return self.atom(condition) if isinstance(condition, formula.ResolvedAtom) else self.condition(condition)
+            case formula.All(parts):
                 return all_of(*map(self.judgement, parts)).paren()
-            case AnyOf(parts):
+            case formula.AnyOf(parts):
                 return any_of(*map(self.judgement, parts)).paren()
-            case Opposite(part):
+            case formula.Opposite(part):
                 return ~self.judgement(part)
-            case Exists(disjuncts):
+            case formula.Exists(disjuncts):
                 return any_of(*map(self._exists, self.context.possible(disjuncts))).paren()
 
-    def _exists(self, disjunct: Disjunct) -> Sql:
+    def _exists(self, disjunct: formula.Disjunct) -> Sql:
         joins = Joins(self)
         joins.read_all(disjunct)
         if not disjunct.atoms:
             return all_of(*joins.conditions(disjunct.tests))
         return exists(joins.query(1, tests=disjunct.tests))
 
-    def _some(self, atoms: Sequence[ResolvedAtom], source: RowSource) -> Sql:
+    def _some(self, atoms: Sequence[formula.ResolvedAtom], source: RowSource) -> Sql:
         joins = Joins(self)
         for atom in atoms:
             joins.read(atom, source)
         return exists(joins.query(1))
 
-    def _measured(self, measure: AggregateValue, kind: ValueType | None) -> Sql:
+    def _measured(self, measure: formula.AggregateValue, kind: ValueType | None) -> Sql:
         """The value of an aggregate, as a query that depends on the row at hand. We cast a missing value to its type, since some
         engines take an untyped column for text."""
         disjuncts = self.context.possible(measure.disjuncts)
@@ -263,7 +250,7 @@ class Scope(Compiler):
             return joins.query(value, tests=disjuncts[0].tests).value()
         return self._measured_rows(measure, disjuncts)
 
-    def _distinct_values(self, value: Expression, disjunct: Disjunct, predicted: ResolvedAtom) -> Sql:
+    def _distinct_values(self, value: Expression, disjunct: formula.Disjunct, predicted: formula.ResolvedAtom) -> Sql:
         """The number of distinct values: the number in the data, which all predictions share, plus the values that the prediction
         adds at the only atom that it can fill. A set of values for each prediction would be as large as the group."""
         observed, added = (self._rows_of(disjunct, predicted, source) for source in (RowSource.OBSERVED, RowSource.PREDICTED))
@@ -273,7 +260,7 @@ class Scope(Compiler):
         many = [joins.query(joins.scope.value(value).count_distinct(), tests=disjunct.tests) for joins in (observed, added)]
         return (many[0].value() + many[1].value()).paren()
 
-    def _rows_of(self, disjunct: Disjunct, predicted: ResolvedAtom, source: RowSource) -> Joins:
+    def _rows_of(self, disjunct: formula.Disjunct, predicted: formula.ResolvedAtom, source: RowSource) -> Joins:
         """The rows of a disjunct whose one atom that can be predicted is read from `source`."""
         joins = Joins(self)
         for atom in disjunct.atoms:
@@ -281,7 +268,7 @@ class Scope(Compiler):
         joins.compute(disjunct)
         return joins
 
-    def _measured_rows(self, measure: AggregateValue, disjuncts: Sequence[Disjunct]) -> Sql:
+    def _measured_rows(self, measure: formula.AggregateValue, disjuncts: Sequence[formula.Disjunct]) -> Sql:
         """Each grounding of several disjuncts counts once. An inner query computes a value that depends on the row at hand: engines
         would take an aggregate of it for one of the outer query."""
         parts = []
@@ -294,7 +281,7 @@ class Scope(Compiler):
         rows = union_distinct(parts).as_(self.context.alias())
         return select(self.aggregated(measure, rows.value)).from_(rows).value()
 
-    def aggregated(self, measure: AggregateValue, value: Sql) -> Sql:
+    def aggregated(self, measure: formula.AggregateValue, value: Sql) -> Sql:
         """The aggregate of a value over the rows of a query."""
         match measure.function:
             case Aggregation.COUNT:
@@ -332,19 +319,19 @@ class Joins:
         """Begin with rows that the scope around refers to."""
         self._tables.append((rows, []))
 
-    def read_all(self, disjunct: Disjunct) -> None:
+    def read_all(self, disjunct: formula.Disjunct) -> None:
         """Read the atoms over the facts of the scope: observed ones and, if there is one, the prediction."""
         for atom in disjunct.atoms:
             predicted = self.scope.prediction is not None and self.scope.context.predictable(atom)
             self.read(atom, RowSource.EITHER if predicted else RowSource.OBSERVED)
         self.compute(disjunct)
 
-    def read_observed(self, disjunct: Disjunct) -> None:
+    def read_observed(self, disjunct: formula.Disjunct) -> None:
         for atom in disjunct.atoms:
             self.read(atom, RowSource.OBSERVED)
         self.compute(disjunct)
 
-    def compute(self, disjunct: Disjunct) -> None:
+    def compute(self, disjunct: formula.Disjunct) -> None:
         """Bind the variables of equations. We compute their values only where they are used: a prediction may be known only
         then."""
         for name, value in disjunct.values:
@@ -359,7 +346,7 @@ class Joins:
             if not isinstance(value, Constant) and not (isinstance(value, Variable) and value.name not in measures)
         ]
 
-    def read(self, atom: ResolvedAtom, source: RowSource, or_missing: Collection[str] = ()) -> None:
+    def read(self, atom: formula.ResolvedAtom, source: RowSource, or_missing: Collection[str] = ()) -> None:
         """Read an atom; `or_missing`: attributes that match any row if their argument is missing."""
         context = self.scope.context
         relation = context.relation(atom)
@@ -381,7 +368,7 @@ class Joins:
             conditions.extend(matches)
         self._tables.append((here, conditions))
 
-    def _match(self, here: Sql, relation: Relation, name: str, term: Expression | Wildcard) -> Iterator[Sql]:
+    def _match(self, here: Sql, relation: formula.Relation, name: str, term: Expression | Wildcard) -> Iterator[Sql]:
         kind = relation.columns[name].type
         match term:
             case Wildcard():
@@ -403,7 +390,7 @@ class Joins:
         """A further condition on the rows read so far."""
         self._further.append(condition)
 
-    def conditions(self, tests: Sequence[Judgement] = ()) -> list[Sql]:
+    def conditions(self, tests: Sequence[formula.Judgement] = ()) -> list[Sql]:
         """The further conditions, and tests. If the value of an equation is missing, there is no grounding. But while we collect
         questions for registered predicates, it may be missing only because their answers are."""
         for name in () if self.scope.context.asking else self._computed:
@@ -411,7 +398,7 @@ class Joins:
         self._computed = []
         return [*self._further, *(self.scope.judgement(test) for test in tests)]
 
-    def only_atom(self, tests: Sequence[Judgement]) -> tuple[Row, list[Sql]]:
+    def only_atom(self, tests: Sequence[formula.Judgement]) -> tuple[Row, list[Sql]]:
         """The rows of the atom, if we read only one, and all conditions on them."""
         ((rows, own),) = self._tables
         return rows, [*own, *self.conditions(tests)]
@@ -427,7 +414,7 @@ class Joins:
         self.scope.values = {name: value for name, value in self.scope.values.items() if name in all_but}
         self.scope.kinds = {name: kind for name, kind in self.scope.kinds.items() if name in all_but}
 
-    def query(self, *fields: Field, tests: Sequence[Judgement] = ()) -> Select:
+    def query(self, *fields: Field, tests: Sequence[formula.Judgement] = ()) -> Select:
         """The rows that meet all conditions; a single row if no atom is read."""
         query = select(*fields)
         conditions = self.conditions(tests)
@@ -440,7 +427,7 @@ class Joins:
         return query.where(*conditions)
 
 
-def _source_rows(relation: Relation, source: RowSource, alias: str, names: Sequence[str]) -> Row:
+def _source_rows(relation: formula.Relation, source: RowSource, alias: str, names: Sequence[str]) -> Row:
     match source:
         case RowSource.OBSERVED:
             return row(relation.observed, alias)

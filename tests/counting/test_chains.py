@@ -13,7 +13,8 @@ from sqlglot import exp, parse_one
 from generate import plain as strategies
 from rulescore.arguments.python import make_setting
 from rulescore.counting import chains, horn
-from rulescore.logic.plan import Bound, Shape, ShapeAtom
+from rulescore.logic.normal import Bound
+from rulescore.logic.plan import Shape, ShapeAtom
 from rulescore.session.session import Session
 from rulescore.setting.model import Setting
 from rulescore.sql.horn.chains import is_chain, way_through

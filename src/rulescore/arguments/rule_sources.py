@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from rulescore.errors import Diagnostic, InputError, Place, Source, meant, meant_file
 from rulescore.language.printer import TEXT_NAME, print_program, print_statement
@@ -35,9 +35,6 @@ from rulescore.readers.files import (
 )
 from rulescore.setting.model import Function, chosen
 from rulescore.values import has_lone_surrogate
-
-if TYPE_CHECKING:
-    pass
 
 
 def registered(functions: Mapping[str, object]) -> tuple[Function, ...]:

@@ -17,15 +17,15 @@ from rulescore.cli.options import is_for_spreadsheets
 from rulescore.cli.progress import still
 from rulescore.errors import Diagnostic, Paint, Part, Severity, plain, render
 from rulescore.errors.texts import visible, visible_lines
-from rulescore.reporting.listing import AS_IT_IS, TableChoice, counted
+from rulescore.reporting.listing import AS_IT_IS, Appearance, Format, Listing, Shown, TableChoice, counted
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
-    from rulescore.reporting.listing import Appearance, Format, Listing
+    from rulescore.counting.explain import ShapeExplanation
     from rulescore.scoring.evaluation import Evaluation
     from rulescore.scoring.gate_outcomes import Outcome
     from rulescore.scoring.labels import Labels
-    from rulescore.session.session import Session, ShapeExplanation
+    from rulescore.session.session import Session
 
 _MOST_OF_ONE_CODE = 10
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
@@ -41,7 +41,6 @@ def show(
     choice: TableChoice = AS_IT_IS,
     labels: Labels | None = None,
 ) -> None:
-    from rulescore.reporting.listing import Format, Shown
     from rulescore.reporting.render import render as render_result
     from rulescore.scoring.labels import Labels
 
@@ -73,8 +72,6 @@ def show_violations(session: Session, form: Format) -> None:
 
 def appearance() -> Appearance:
     """The width of stdout, and whether it shows colours."""
-    from rulescore.reporting.listing import Appearance
-
     return Appearance(width=shutil.get_terminal_size().columns, colour=has_colour(sys.stdout))
 
 
@@ -133,8 +130,6 @@ def show_folded(warnings: Sequence[Diagnostic], *, quiet: bool, where: str = "`-
 
 def put(text: str, form: str, look: Appearance) -> None:
     """Prints a result to stdout."""
-    from rulescore.reporting.listing import Format
-
     still()
     click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)
 

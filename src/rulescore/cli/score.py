@@ -22,7 +22,7 @@ from rulescore.cli.gates import (
 )
 from rulescore.cli.output import show, show_explanations, show_folded, show_violations, show_warnings, show_written
 from rulescore.cli.plots import draw, draw_curve, refuse_folders
-from rulescore.reporting.listing import Shown, TableChoice
+from rulescore.reporting.listing import Format, Shown, TableChoice
 
 _SHOWN = click.Choice([shown.value for shown in Shown])
 _DATA = "rulescore.tables"
@@ -120,7 +120,6 @@ def score(
 ) -> None:
     """Score models against rules."""
     from rulescore.cli.setting import COUNTING, DRAWING, load, require_predictions
-    from rulescore.reporting.listing import Format
     from rulescore.session.session import Session
     from rulescore.setting.choices import Deed
 
@@ -180,7 +179,6 @@ def score(
 def _show_curve(choice: options.SettingChoice, over: str, form: str, plots: Path | None, *, quiet: bool) -> None:
     from rulescore.cli.setting import COUNTING, load, require_predictions
     from rulescore.reporting.findings import curve_listing
-    from rulescore.reporting.listing import Format
     from rulescore.scoring.curve import CurveOver, curve_points
     from rulescore.session.session import Session
     from rulescore.setting.choices import EVERY_ANSWER

@@ -12,7 +12,8 @@ from rulescore.counting.listing import Asked, Counts, Finder, told_apart
 from rulescore.counting.listing_horn import groundings, texts_of
 from rulescore.counting.parameters import Counter as HornCounter
 from rulescore.errors import Diagnostic, InputError
-from rulescore.logic.plan import Bound, ConditionRow, ConditionShape, Group, Judge, LiteralName, ShapeAtom
+from rulescore.logic.normal import Bound
+from rulescore.logic.plan import ConditionRow, ConditionShape, Group, Judge, LiteralName, ShapeAtom
 from rulescore.logic.refutation import identity
 from rulescore.scoring.violation import CountedBy, CountedViolations, Fact, Pattern
 from rulescore.sql.horn import listing as sql

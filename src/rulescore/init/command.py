@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from rulescore.cli.options import Command
+from rulescore.cli.options import Command, SettingChoice
 from rulescore.errors import InputError
 from rulescore.errors.texts import visible
 
@@ -186,7 +186,6 @@ def _with_rules(discovered: Discovered, project: str, following: Callable[[str],
 
 def _of_tables(folder: Path, tables: tuple[str, ...], keys: tuple[str, ...]) -> tuple[Discovered, str]:
     """The rules that were discovered in the tables, and a project file."""
-    from rulescore.cli.options import SettingChoice
     from rulescore.cli.setting import load_data
     from rulescore.discovery.model import DiscoverOptions
     from rulescore.discovery.result import Discovered, discover_data

@@ -13,8 +13,6 @@ from rulescore.language import syntax
 from rulescore.language.builtins import AGGREGATES, gives_value
 from rulescore.language.terms import quote, write_name, write_predicate, write_value, write_variable
 
-__all__ = ["print_atom", "print_program", "print_rule", "print_statement", "print_term"]
-
 
 def print_program(program: syntax.Program) -> str:
     """A rule file: one statement after the other, each on lines of its own."""

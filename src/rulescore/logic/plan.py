@@ -11,24 +11,6 @@ from enum import StrEnum
 from rulescore.logic.normal import Bound, Free
 from rulescore.logic.refutation import Order
 
-__all__ = [
-    "Body",
-    "Bound",
-    "ConditionRow",
-    "ConditionShape",
-    "Free",
-    "Group",
-    "Head",
-    "Judge",
-    "LiteralName",
-    "Parameter",
-    "Plan",
-    "Shape",
-    "ShapeAtom",
-    "ShapeSlot",
-    "ShapeTest",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Parameter:

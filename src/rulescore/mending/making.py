@@ -37,7 +37,7 @@ from rulescore.scoring.score import kind_of
 from rulescore.session.session import Session
 from rulescore.setting.model import ModelPredictions, Setting
 from rulescore.sql.facts import CONSTANT
-from rulescore.sql.names import argument, arguments, fact_table
+from rulescore.sql.names import argument, arguments, fact_table, prediction_table
 from rulescore.sql.query import row, select
 
 MOST_GROUNDINGS = 50_000_000
@@ -131,8 +131,6 @@ def listed_candidates(setting: Setting, lists: ModelPredictions, *, trust_declar
 
 
 def _predicted(session: Session) -> Iterator[Fact]:
-    from rulescore.sql.names import prediction_table
-
     loaded = session.data.loaded
     for arity in sorted(loaded.prediction_arities):
         c = row(prediction_table(arity), "c")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -30,15 +30,10 @@ from rulescore.reporting.tables import count_columns, titled, with_types
 from rulescore.reporting.violations import ViolationTable, confirmation_table, sentence, shown_margin, violation_table
 from rulescore.scoring.curve import CurveOver, CurvePoint
 from rulescore.scoring.evaluation import pandas_frame, polars_frame
-from rulescore.scoring.results import DataSummary, PredictionCounts, RuleInfo, TableCounts
+from rulescore.scoring.pairs import PairCount
+from rulescore.scoring.results import DataSummary, GridRow, PredictionCounts, RuleInfo, TableCounts, Tolerance
 from rulescore.scoring.violation import Aggregated, ComparedValues, CountedViolations, Explained, Violation, Violations
 from rulescore.values import Value, key_of, text_of
-
-if TYPE_CHECKING:
-    # `rulescore rules` lists rules without the engine that these types come from.
-    from rulescore.scoring.pairs import PairCount
-    from rulescore.scoring.results import GridRow, Tolerance
-
 
 _FOR_PROGRAMS = frozenset({Format.CSV, Format.JSON})
 _LEADING = (1, 2, 5)

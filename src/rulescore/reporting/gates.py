@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from rulescore.errors import Diagnostic, InputError, located, place_of
@@ -24,9 +23,6 @@ from rulescore.scoring.labels import Labels
 from rulescore.scoring.results import Measure, ModelResult, RuleKind, RuleResult
 from rulescore.scoring.violation import FindsViolations
 from rulescore.setting.choices import GateSeverity
-
-if TYPE_CHECKING:
-    from rulescore.scoring.evaluation import Evaluation
 
 
 @dataclass(frozen=True, slots=True)

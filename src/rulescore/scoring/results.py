@@ -106,20 +106,6 @@ def _rule_options(source: RuleSource) -> dict[str, Any]:
     return {"format": source.format} | asdict(source.choice) | {"heads": list(source.choice.heads)}
 
 
-__all__ = [
-    "Counts",
-    "DataSummary",
-    "Measure",
-    "ModelResult",
-    "ModelRuleResult",
-    "PredictionCounts",
-    "PredictionFindings",
-    "RuleInfo",
-    "RuleKind",
-    "RuleResult",
-    "TableCounts",
-]
-
 MOST_PREDICATES = 5
 
 

@@ -39,11 +39,6 @@ from rulescore.setting.model import PublishedFacts, Setting, SqlRule
 from rulescore.sql.sql_rules import relations_named, words
 from rulescore.waiting import planning_within
 
-_MOST_SUGGESTIONS = 10
-
-Pair = tuple[str, str]
-"""Two predicates that share no tuple of the data."""
-
 
 @dataclass(frozen=True, slots=True)
 class DataLoaded:

@@ -272,6 +272,3 @@ def _nothing_refutable(exempt: Sequence[tuple[str, Rule]], offered: tuple[str, .
         notes=what_is_exempt(exempt),
         helps=(*(offered or (WHAT_TO_DECLARE,)), "`--allow-unrefutable`, or `allow_unrefutable=True`, scores all the same"),
     )
-
-
-__all__ = ["GridRow", "PairCount", "Session", "ShapeExplanation", "Tolerance"]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rulescore.logic.plan import Bound, Group, Judge, Shape
+from rulescore.logic.normal import Bound
+from rulescore.logic.plan import Group, Judge, Shape
 from rulescore.sql.horn.claims import HornContext, flipped, head_table
 from rulescore.sql.horn.evidence import INVERSE, OPPOSES, plain_counts, weighed
 from rulescore.sql.names import fact_table, name, prediction_table, tuple_table

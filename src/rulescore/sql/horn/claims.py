@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from rulescore.logic.plan import Bound, Free, Group, Parameter, Shape, ShapeSlot, ShapeTest
+from rulescore.logic.normal import Bound, Free
+from rulescore.logic.plan import Group, Parameter, Shape, ShapeSlot, ShapeTest
 from rulescore.logic.refutation import Orders
 from rulescore.sql.names import argument, arguments, fact_table, name, prediction_table, tuple_table
 from rulescore.sql.query import Query, Row, Select, alias, exists, row, same, select, union_all

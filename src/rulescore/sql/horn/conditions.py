@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rulescore.logic.plan import Bound, ConditionShape, Free, Group, Parameter, ShapeAtom, ShapeSlot
+from rulescore.logic.normal import Bound, Free
+from rulescore.logic.plan import ConditionShape, Group, Parameter, ShapeAtom, ShapeSlot
 from rulescore.sql.horn.claims import (
     HornContext,
     body_table,

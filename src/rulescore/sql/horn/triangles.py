@@ -7,7 +7,8 @@ come in. The cost hardly depends on how many rules there are, and no hub is ever
 
 from __future__ import annotations
 
-from rulescore.logic.plan import Bound, Group, Judge, Shape, ShapeAtom
+from rulescore.logic.normal import Bound
+from rulescore.logic.plan import Group, Judge, Shape, ShapeAtom
 from rulescore.sql.horn.claims import HornContext, body_table, head_table
 from rulescore.sql.horn.evidence import INVERSE, MEMBER, weighed
 from rulescore.sql.names import name, tuple_table

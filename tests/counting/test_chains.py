@@ -18,7 +18,9 @@ from rulescore.logic.plan import Shape, ShapeAtom
 from rulescore.session.session import Session
 from rulescore.setting.model import Setting
 from rulescore.sql.horn.chains import is_chain, way_through
-from rulescore.sql.horn.triangles import is_triangle
+from rulescore.sql.horn.triangles import EDGE, is_triangle
+from rulescore.sql.query import row, select
+from rulescore.sql.words import count_rows
 from together import batches, gathered, require_the_oracle_s_numbers
 
 pytestmark = pytest.mark.slow
@@ -247,3 +249,19 @@ def shape(*atoms: ShapeAtom, variables: int) -> Shape:
 )
 def test_what_is_a_chain(body: Shape, way: tuple[tuple[int, bool], ...] | None) -> None:
     assert way_through(body) == way
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_facts_that_no_rule_looks_at_make_no_edge_and_change_no_count(seed: int) -> None:
+    random = Random(seed)
+    observed = {name: pairs for name, pairs in facts(random).items() if name != "s"}
+    noise = [*observed["p"], *((f"n{i}", "hub") for i in range(50))]
+    rules = "incompatible p, q.\n" + "\n".join(f"{head}(X, Y) <- q(X, Z), r(Z, Y)." for head in "pqr")
+    found = []
+    for data in (observed, {**observed, "s": noise}):
+        with Session(make_setting(data, {"m": {"p": [("a", "b"), ("c", "hub")]}}, rules)) as session:
+            counts = [result.dataset for result in session.evaluate(contributions=False).rule_results]
+            (edges,) = session.engine.query(select(n=count_rows()).from_(row(EDGE, "e")))["n"].to_pylist()
+            found.append((contributions(session), counts, edges))
+    assert found[0] == found[1]
+    assert found[0][2] > 0

@@ -30,9 +30,8 @@ def prepare(counter: Counter) -> None:
     predictions = 2 in loaded.prediction_arities
     engine.run(evidence.create_inverses(loaded.stride))
     if any(map(is_triangle, met)):
-        engine.run(triangles.create_ranks())
-        engine.run(triangles.create_edges(), as_written=True)
-        engine.run(triangles.create_triangles(distinct=counter.context.distinct_variables), as_written=True)
+        for statement in triangles.tables(groups, counter.context):
+            engine.run(statement, as_written=True)
     if predictions or not all(map(is_triangle, met)):
         for statement in create_shared(predictions=predictions):
             engine.run(statement)

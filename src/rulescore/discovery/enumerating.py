@@ -87,7 +87,7 @@ class Enumeration:
         graph = self._graph
         graph.engine.run(signatures.create_inverses(2))
         graph.engine.run(triangles.create_ranks())
-        graph.engine.run(triangles.create_edges(), as_written=True)
+        graph.engine.run(triangles.create_edges(all_sides=True), as_written=True)
         if self._is_too_much(Form.TWO_ATOMS, number(graph, sql.ways_of_edges())):
             return
         graph.engine.run(triangles.create_triangles(distinct=graph.distinct), as_written=True)

@@ -7,12 +7,14 @@ come in. The cost hardly depends on how many rules there are, and no hub is ever
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rulescore.logic.normal import Bound
 from rulescore.logic.plan import Group, Judge, Shape, ShapeAtom
-from rulescore.sql.horn.claims import HornContext, body_table, head_table
-from rulescore.sql.horn.evidence import INVERSE, MEMBER, weighed
+from rulescore.sql.horn.claims import HornContext, body_table, flipped, head_table
+from rulescore.sql.horn.evidence import INVERSE, MEMBER, OPPOSES, weighed
 from rulescore.sql.names import name, tuple_table
-from rulescore.sql.query import Create, Query, Select, create, row, select, union_all
+from rulescore.sql.query import Create, Query, Select, create, row, select, union_all, union_distinct
 from rulescore.sql.words import Sql, count_rows, ordered, row_number, when
 
 SHAPE = Shape(
@@ -30,6 +32,7 @@ def is_triangle(group: Group) -> bool:
 
 
 RANK = name("rank")
+SIDE = name("side")
 EDGE = name("edge")
 TRIANGLE = name("triangle")
 
@@ -43,10 +46,31 @@ def create_ranks() -> Create:
     return create(RANK, select(d.a0, rank=row_number(ordered(d.degree), ordered(d.a0)).integer()).from_(d))
 
 
-def create_edges() -> Create:
-    """Tuples that carry facts, each pair of constants once, from the lower rank `u` to the higher `v`; `key` is both in one."""
-    x, y = row(RANK, "x"), row(RANK, "y")
+def tables(groups: Sequence[Group], context: HornContext) -> list[Create]:
+    """Everything that the rules of such groups among these need to be counted over the data."""
+    edges, found = create_edges(all_sides=False), create_triangles(distinct=context.distinct_variables)
+    return [_create_sides(groups, context.stride), create_ranks(), edges, found]
+
+
+def _create_sides(groups: Sequence[Group], stride: int) -> Create:
+    """The signatures of sides that these rules look at: bodies, heads and what refutes these, in either direction."""
+    parts: list[Query] = []
+    for number in (number for number, group in enumerate(groups) if is_triangle(group)):
+        b, h, o = row(body_table(number), "b"), row(head_table(number), "h"), row(OPPOSES, "o")
+        parts += [select(literal=b.l0).from_(b), select(literal=b.l1).from_(b), select(h.literal).from_(h)]
+        parts.append(select(literal=o.l0).from_(o).join(h, h.literal == o.head))
+    u, m = union_distinct(parts).as_("u"), row(MEMBER, "m")
+    both = union_distinct([select(u.literal).from_(u), select(literal=flipped(u.literal, stride)).from_(u)]).as_("w")
+    return create(SIDE, select(m.signature).distinct().from_(both).join(m, m.literal == both.literal))
+
+
+def create_edges(*, all_sides: bool) -> Create:
+    """Tuples that carry facts, each pair of constants once, from the lower rank `u` to the higher `v`; `key` is both in one. Only
+    sides that rules look at, unless `all_sides`."""
+    x, y, s = row(RANK, "x"), row(RANK, "y"), row(SIDE, "s")
     query = select(u=x.rank, v=y.rank, key=edge_key(x.rank, y.rank), s=t.signature).from_(t)
+    if not all_sides:
+        query = query.join(s, s.signature == t.signature)
     query = query.join(x, x.a0 == t.a0).join(y, y.a0 == t.a1)
     return create(EDGE, query.where(t.signature > 0, x.rank <= y.rank).order_by(x.rank, y.rank))
 

@@ -27,7 +27,7 @@ from rulescore.arguments.tables import (
     unnamed_target,
 )
 from rulescore.arguments.truth import held_out
-from rulescore.errors import Diagnostic, InputError, Place, Source, Span, attempt, masked, masked_address
+from rulescore.errors import Diagnostic, InputError, Place, Source, Span, attempt, masked, masked_address, refuse
 from rulescore.errors.texts import visible
 from rulescore.language.declarations.closed import Closed
 from rulescore.language.declarations.incompatible import IncompatibleGroup
@@ -232,8 +232,7 @@ class _SettingBuilder:
             truth=self._truth(),
             labels=self._labels(),
         )
-        if self._problems:
-            raise InputError(self._problems)
+        refuse(self._problems)
         return Project(setting, results, plots, sections.output.formats, project_gates(self._file))
 
     def _truth(self) -> HeldOut | None:

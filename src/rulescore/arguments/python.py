@@ -21,7 +21,7 @@ from rulescore.arguments.tables import (
     unnamed_target,
 )
 from rulescore.arguments.truth import held_out
-from rulescore.errors import Diagnostic, InputError, attempt
+from rulescore.errors import Diagnostic, InputError, attempt, refuse
 from rulescore.readers.arrays import plain_values
 from rulescore.readers.frames import is_frame
 from rulescore.readers.labels import LabelsLike, labels_of
@@ -169,8 +169,7 @@ def make_setting(
         truth=attempt(problems, read_truth, None),
         labels=attempt(problems, lambda: labels_of(labels), {}) if labels is not None else {},
     )
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return setting
 
 

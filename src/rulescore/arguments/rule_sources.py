@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import get_args
 
-from rulescore.errors import Diagnostic, InputError, Place, Source, meant, meant_file
+from rulescore.errors import Diagnostic, InputError, Place, Source, meant, meant_file, refuse
 from rulescore.language.printer import TEXT_NAME, print_program, print_statement
 from rulescore.language.reading import RuleChoice, RuleSource
 from rulescore.language.rule_formats import format_by_ending, named_format
@@ -174,8 +174,7 @@ def rule_sources(rules: RulesLike) -> tuple[Source, ...]:
         offset = next(i for i, character in enumerate(source.text) if has_lone_surrogate(character))
         place = Place(source.name, *source.position(offset))
         problems.append(Diagnostic("E406", "a lone surrogate is not a character", place))
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return sources
 
 

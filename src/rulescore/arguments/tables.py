@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, Place, Source, attempt, meant
+from rulescore.errors import Diagnostic, InputError, Place, Source, attempt, meant, refuse
 from rulescore.language.attributes import parse_condition, parse_expression
 from rulescore.readers.arrays import (
     aligned_ids,
@@ -94,8 +94,7 @@ def keyed_tables(tables: Mapping[str, Table], place: Placer = in_python) -> tupl
     """The tables of a setting. One error names everything that is wrong with their descriptions."""
     problems: list[Diagnostic] = []
     made = [_Description(name, table, place, problems).build() for name, table in tables.items()]
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return tuple(table for table in made if table is not None)
 
 

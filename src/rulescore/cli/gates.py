@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rulescore.cli.output import tell
+from rulescore.errors import Source, Span, refuse
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
@@ -35,7 +36,6 @@ def given_gates(project: Sequence[GateText], options: Sequence[str] = (), junit:
         if junit is not None:
             raise click.UsageError("`--junit` writes the outcomes of gates, and there are no gates: give `--fail-if`")
         return ()
-    from rulescore.errors import Source, Span
     from rulescore.scoring.gates import read_gates
     from rulescore.setting.model import GateText
 
@@ -48,12 +48,10 @@ def refuse_unknown(gates: Sequence[Gate], session: Session, *, of_data: bool = F
     models."""
     if not gates:
         return
-    from rulescore.errors import InputError
     from rulescore.scoring.gates import data_gate_problems, gate_problems
 
     rules = [rule.name for rule in session.rules]
-    if problems := data_gate_problems(gates, rules) if of_data else gate_problems(gates, rules, list(session.predictions)):
-        raise InputError(problems)
+    refuse(data_gate_problems(gates, rules) if of_data else gate_problems(gates, rules, list(session.predictions)))
 
 
 def read_baselines(gates: Sequence[Gate]) -> dict[str, Evaluation]:

@@ -30,12 +30,21 @@ _GROUPS = {
 _OTHERS = "Output"
 
 
-class Command(click.Command):
-    """A command whose help has the options in groups, and examples."""
+class _WithExamples(click.Command):
+    """A command whose help has examples."""
 
     def __init__(self, *arguments: Any, examples: tuple[str, ...], **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            for example in self.examples:
+                formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
+
+
+class Command(_WithExamples):
+    """A command whose help has the options in groups, and examples."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         records: dict[str, list[tuple[str, str]]] = {title: [] for title in (*_GROUPS, _OTHERS)}
@@ -48,25 +57,9 @@ class Command(click.Command):
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        _write_examples(self.examples, formatter)
 
-
-class OptionGroup(click.Group):
+class OptionGroup(_WithExamples, click.Group):
     """A group of commands, with examples."""
-
-    def __init__(self, *arguments: Any, examples: tuple[str, ...], **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.examples = examples
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        _write_examples(self.examples, formatter)
-
-
-def _write_examples(examples: tuple[str, ...], formatter: click.HelpFormatter) -> None:
-    with formatter.section("Examples"):
-        for example in examples:
-            formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
 
 
 def _group(parameter: click.Parameter) -> str:

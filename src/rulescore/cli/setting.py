@@ -13,7 +13,7 @@ from rulescore.arguments.table_options import named_tables
 from rulescore.arguments.tables import keyed_tables, table_predictions, the_target_table
 from rulescore.arguments.truth import Truth, held_out
 from rulescore.cli.options import SettingChoice
-from rulescore.errors import Diagnostic, InputError, Place, Source, meant, ticked
+from rulescore.errors import Diagnostic, InputError, Place, Source, meant, refuse, ticked
 from rulescore.language.reading import RuleChoice, RuleSource
 from rulescore.language.words import WeighBy
 from rulescore.readers.files import refuse_pipes_twice
@@ -51,8 +51,7 @@ def load(choice: SettingChoice, does: frozenset[Deed] = WRITING) -> Chosen:
     chosen = _load(choice, does)
     data = [] if chosen.setting.tables else _facts_problems(chosen.setting)
     problems = [*data, *_rules_problems(chosen.setting)]
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return chosen
 
 
@@ -64,8 +63,7 @@ def load_facts(choice: SettingChoice) -> Setting:
         raise InputError(
             Diagnostic("E404", "we look for incompatible predicates among facts, and there are only tables", helps=helps)
         )
-    if problems := _facts_problems(setting):
-        raise InputError(problems)
+    refuse(_facts_problems(setting))
     return Setting(setting.observed, (), engine=setting.engine)
 
 
@@ -88,8 +86,7 @@ def load_given(choice: SettingChoice) -> Setting:
 def load_rules(choice: SettingChoice) -> Setting:
     """A setting with rules, and the weights and kinds that the project file gives to them. No data are needed."""
     setting = _load(choice, frozenset()).setting
-    if problems := _rules_problems(setting):
-        raise InputError(problems)
+    refuse(_rules_problems(setting))
     return setting
 
 

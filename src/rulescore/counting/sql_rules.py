@@ -11,7 +11,7 @@ from rulescore.counting.explain import ShapeExplanation
 from rulescore.counting.listing import Asked, Counts, ModelPrediction
 from rulescore.counting.run import named_in_errors
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, EngineError, InputError, suggestion, ticked
+from rulescore.errors import Diagnostic, EngineError, InputError, refuse, suggestion, ticked
 from rulescore.logic.formula import Relation, Schema
 from rulescore.scoring.violation import CountedBy, Violation
 from rulescore.setting.model import SqlRule
@@ -124,8 +124,7 @@ class SqlRules:
             message = f"the statement of rule `{rule.name}` returns the prediction {row['prediction']}, which does not exist"
             helps = ("return the column `prediction` of the view `predicted_NAME` as it is",)
             problems.append(Diagnostic("E293", message, rule.place, helps=helps))
-        if problems:
-            raise InputError(problems)
+        refuse(problems)
 
     def statements(self, *, predictions: bool) -> Iterator[TitledStatement]:
         """The statements that count over the data, or with `predictions`."""
@@ -225,8 +224,7 @@ def refuse_other_statements(rules: Sequence[SqlRule], dialect: str) -> None:
         elif dialect == "spark" and (reason := not_allowed(sql.unended(rule.statement))) is not None:
             message = f"the statement of rule `{rule.name}` may do more than compute"
             problems.append(Diagnostic("E413", message, rule.place, notes=(reason,), helps=_ON_SPARK))
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
 
 
 def refuse_clashes(rules: Sequence[SqlRule], names: Sequence[str]) -> None:
@@ -238,5 +236,4 @@ def refuse_clashes(rules: Sequence[SqlRule], names: Sequence[str]) -> None:
             helps = ("give one of them another name",)
             problems.append(Diagnostic("E204", f"two rules are named `{rule.name}`", rule.place, helps=helps))
         seen.add(rule.name)
-    if problems:
-        raise InputError(problems)
+    refuse(problems)

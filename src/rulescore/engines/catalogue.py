@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, Place, ticked
+from rulescore.errors import Diagnostic, InputError, Place, refuse, ticked
 from rulescore.readers.columns import holds_floats
 from rulescore.readers.layout import column_problem, is_published, model_column, resolve
 from rulescore.setting.model import ColumnIn, FactTable
@@ -94,8 +94,7 @@ class Catalogue(ABC):
             for i in indices
             if i is not None and columns[names[i]].type not in fits
         ]
-        if problems:
-            raise InputError(problems)
+        refuse(problems)
         return StoredFacts(
             path,
             tuple(names[i] for i in layout.arguments),

@@ -19,6 +19,7 @@ from rulescore.errors.diagnostics import (
     located,
     place_of,
     plain,
+    refuse,
     render,
     render_all,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "meant_file",
     "place_of",
     "plain",
+    "refuse",
     "render",
     "render_all",
     "suggestion",

@@ -254,6 +254,12 @@ def located(place: Place | None) -> Iterator[None]:
         raise InputError(fault if fault.place is not None else replace(fault, place=place) for fault in error.problems) from error
 
 
+def refuse(problems: Iterable[Diagnostic]) -> None:
+    """Raises one InputError for all problems, if there are any."""
+    if problems := tuple(problems):
+        raise InputError(problems)
+
+
 def attempt(
     problems: list[Diagnostic], make: Callable[[], _Made], otherwise: _Other, place: Callable[[], Place | None] = lambda: None
 ) -> _Made | _Other:

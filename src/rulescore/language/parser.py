@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from rulescore.errors import Diagnostic, InputError, Source, Span, suggestion
+from rulescore.errors import Diagnostic, InputError, Source, Span, refuse, suggestion
 from rulescore.language.annotations import NO_ANNOTATIONS, Annotations, read_annotations
 from rulescore.language.builtins import condition_of
 from rulescore.language.column_checks import read_column_check
@@ -43,8 +43,7 @@ def parse_all(sources: Iterable[Source], keys: Mapping[str, tuple[str, ...]] | N
                 cursor = Cursor(source, tokens, problems)
                 cursor.keys = keys or {}
                 _read_statements(cursor, read)
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return Program(tuple(read))
 
 
@@ -76,8 +75,7 @@ def parse_alone(
     except StatementError as error:
         problems.append(error.problem)
         raise InputError(problems) from None
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return result
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import PurePath
 
-from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, place_of, ticked
+from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, place_of, refuse, ticked
 from rulescore.language import rule_formats
 from rulescore.language.cursor import CHECK_WORDS, DECLARATION_WORDS
 from rulescore.language.parser import parse
@@ -130,8 +130,7 @@ def read_rules(
         told += _told(source, form, rules_read, len(program.rules), len(chosen.rules))
         foreign |= form is not None
         read += chosen.statements
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return Reading(Program(tuple(read)), tuple(told), foreign)
 
 

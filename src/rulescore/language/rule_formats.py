@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rulescore import plugins
-from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, meant, place_of, ticked
+from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, meant, place_of, refuse, ticked
 from rulescore.language.conditions import MOST_ATOMS
 from rulescore.language.printer import print_program, rule_names
 from rulescore.language.syntax import And, Atom, Condition, Constant, Head, Or, Program, Rule, Term, Variable, Wildcard
@@ -313,8 +313,7 @@ def converted(program: Program, name: str) -> tuple[str, tuple[Diagnostic, ...]]
         except UnfitError as unfit:
             place = place_of(rule.span)
             problems.append(Diagnostic("E156", f"rule `{rule_name}` cannot be written for {form.title}: {unfit}", place))
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return "".join(lines), tuple(_losses(program, form))
 
 

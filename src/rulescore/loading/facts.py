@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, InputError, Place, Severity
+from rulescore.errors import Diagnostic, InputError, Place, Severity, refuse
 from rulescore.loading.readings import (
     RowCounts,
     SourceReading,
@@ -340,8 +340,7 @@ def _refuse_clashes(counts: RowCounts, tables: Mapping[str, LoadedTable]) -> Non
         if name in tables or name in attributes
         if any((name, arity) not in targets or kinds.keys() != {"negative"} for arity, kinds in uses.items())
     ]
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
 
 
 def stage(

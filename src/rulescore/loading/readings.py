@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow.compute as pc
 
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, InputError, Place, Severity, suggestion, ticked
+from rulescore.errors import Diagnostic, Place, Severity, refuse, suggestion, ticked
 from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Constant
 from rulescore.loading.stored import InPlace
@@ -105,8 +105,7 @@ def predicate_arities(counts: RowCounts) -> dict[str, int]:
         for predicate, uses in sorted(counts.items())
         if len(uses) > 1
     ]
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return {predicate: next(iter(uses)) for predicate, uses in counts.items()}
 
 

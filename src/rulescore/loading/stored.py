@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from rulescore.engines.base import Engine
 from rulescore.engines.catalogue import Catalogue, TablePath, listed, refuse_unreadable
-from rulescore.errors import Diagnostic, InputError, Place, located, meant, place_of, ticked
+from rulescore.errors import Diagnostic, InputError, Place, located, meant, place_of, refuse, ticked
 from rulescore.language.syntax import Program, Test
 from rulescore.language.terms import write_value
 from rulescore.logic.tolerances import data_tolerance
@@ -20,6 +20,7 @@ from rulescore.readers.frames import refuse_spark_frame
 from rulescore.readers.inputs import with_sources
 from rulescore.readers.layout import model_column, resolve
 from rulescore.readers.selection import unranked
+from rulescore.reporting.listing import counted
 from rulescore.setting.model import (
     ColumnIn,
     DatabaseTable,
@@ -155,8 +156,7 @@ def _checked(engine: Engine, facts: FactTable, stored: StoredFacts) -> dict[str,
         add("E314", str(stored.score), "is not a finite number", counts["w_score"])
     if counts.get("w_rank"):
         add("E314", str(stored.rank), "is less than 1", counts["w_rank"], "ranks count from 1")
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return counts
 
 
@@ -305,8 +305,7 @@ def refuse_unable(engine: Engine, setting: Setting, program: Program, *, grid: b
         for rule in program.rules
         if isinstance(rule.head, Test) and data_tolerance(rule) is not None
     ]
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
 
 
 def refuse_grid(engine: Engine) -> None:
@@ -337,10 +336,6 @@ class Offenders:
     def __str__(self) -> str:
         more = self.total - len(self.ids)
         return ticked(self.ids) + (f" and {more:,} more" if more else "")
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def offenders(engine: Engine, query: Select, types: Sequence[ValueType] = ()) -> Offenders | None:

@@ -9,13 +9,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, located, meant, ticked
+from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, located, meant, refuse, ticked
 from rulescore.language.syntax import Attribute
-from rulescore.loading.stored import Offenders, StoredRows, catalogue_of, counted, offenders, stored_rows, stored_table
+from rulescore.loading.stored import Offenders, StoredRows, catalogue_of, offenders, stored_rows, stored_table
 from rulescore.loading.table_values import Columns, Inference, id_columns, lost
 from rulescore.logic.tables import Need, TableShape, needs, table_shapes
 from rulescore.readers.row_streams import ROW
 from rulescore.readers.table_rows import ARROW_TYPES, MisfitError
+from rulescore.reporting.listing import counted
 from rulescore.setting.model import DatabaseTable, HiddenColumn, HiddenIds, KeyedTable, RowStream, Setting
 from rulescore.sql import tables as sql
 from rulescore.sql.names import name
@@ -136,8 +137,7 @@ class TableLoader:
             self._engine.run(drop(stored.path[0]))
 
     def _raise_problems(self) -> None:
-        if self._problems:
-            raise InputError(self._problems)
+        refuse(self._problems)
 
     def _problem(self, code: str, message: str, *helps: str, place: Place | None = None, notes: tuple[str, ...] = ()) -> None:
         self._problems.append(Diagnostic(code, message, place, notes=notes, helps=helps))

@@ -12,12 +12,13 @@ import pyarrow.compute as pc
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, InputError, Place, suggestion, ticked
 from rulescore.language.syntax import Program
-from rulescore.loading.stored import StoredRows, counted, offenders, shown_value
+from rulescore.loading.stored import StoredRows, offenders, shown_value
 from rulescore.logic.places import ColumnPlace, EquatedPlaces
 from rulescore.logic.tables import named_type, needs, untyped_shapes
 from rulescore.readers.columns import is_text
 from rulescore.readers.layout import PREDICTION, key_columns, names_score, prediction_column
 from rulescore.readers.table_rows import ARROW_TYPES, fitted, value_type
+from rulescore.reporting.listing import counted
 from rulescore.setting.model import HiddenIds, KeyedTable, ModelPredictions, RowStream
 from rulescore.sql import tables as sql
 from rulescore.sql.query import Select

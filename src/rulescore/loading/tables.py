@@ -13,12 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, EngineError, InputError, Place, ticked
+from rulescore.errors import Diagnostic, EngineError, InputError, Place, refuse, ticked
 from rulescore.language.syntax import Attribute
-from rulescore.loading.stored import Offenders, counted, offenders, stored_rows
+from rulescore.loading.stored import Offenders, offenders, stored_rows
 from rulescore.loading.table_rows import TableLoader, TableRows
 from rulescore.loading.table_values import SCORE, Columns, Inference, prediction_columns
 from rulescore.readers.table_rows import ARROW_TYPES
+from rulescore.reporting.listing import counted
 from rulescore.setting.choices import EVERY_ANSWER
 from rulescore.setting.model import ModelPredictions, RowStream, Setting, TablePredictions
 from rulescore.sql import tables as sql
@@ -189,8 +190,7 @@ def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, Tab
         for place, (stage, checked) in enumerate(loaded)
     }
     problems += [problem for stage in stages for problem in stage.problems]
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return {name: staged for name, staged in by_table.items() if staged.made}
 
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.errors import Diagnostic, InputError, Place, refuse
 from rulescore.readers.columns import RANKING_COLUMNS, Ranking, assemble, no_facts, parse_number, parse_rank, parse_value
 from rulescore.readers.files import InputFile, Opening
 from rulescore.readers.layout import TRIPLE, Layout, is_ranking_name, is_triple_name, refuse_other_types, resolve
@@ -311,8 +311,7 @@ class JsonRows:
     def _lines(self) -> list[Line]:
         with self._file.opened() as opening:
             read = list(json_lines(opening, self._request))
-        if problems := at_most(line for line in read if isinstance(line, Diagnostic)):
-            raise InputError(problems)
+        refuse(at_most(line for line in read if isinstance(line, Diagnostic)))
         if not read:
             raise no_facts(self._request)
         return [line for line in read if isinstance(line, Line)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.errors import Diagnostic, InputError, Place, refuse
 from rulescore.readers.arrays import ENDINGS, are_triples, read_arrays, triples_table
 from rulescore.readers.files import STANDARD_INPUT, InputFile, ending_of, is_folder, is_pipe
 from rulescore.readers.foreign import asked_columns, read_foreign, readers, recognised, strangers_named
@@ -123,8 +123,7 @@ def files_by_model(sources: Iterable[str]) -> dict[str, list[str]]:
             paths = " and ".join(f"`{path}`" for path in files[model])
             helps = ("name the models: `MODEL=PATH`; files under one name given so are one model",)
             problems.append(Diagnostic("E204", f"{paths} would all be model `{model}`", helps=helps))
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return files
 
 
@@ -143,8 +142,7 @@ class _Collector:
 
     def collect(self, what: FactsLike) -> tuple[FactSource, ...]:
         streams = tuple(self._streams(what, None))
-        if self._problems:
-            raise InputError(self._problems)
+        refuse(self._problems)
         return streams
 
     def _streams(self, what: object, predicate: str | None) -> Iterator[FactSource]:

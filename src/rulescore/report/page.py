@@ -11,10 +11,10 @@ from rulescore.errors import Diagnostic
 from rulescore.errors.texts import visible
 from rulescore.report.columns import Intervals
 from rulescore.reporting.accuracy import accuracy_columns
-from rulescore.reporting.listing import UNDEFINED, CellKind, counted, shown
+from rulescore.reporting.listing import UNDEFINED, CellKind, counted, of_all, shown
 from rulescore.reporting.sentences import Order, contradicts
 from rulescore.reporting.tables import measure_cell, read_in_words, violating_cell
-from rulescore.reporting.wording import frequency, listed, of, percent
+from rulescore.reporting.wording import frequency, listed, percent
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.labels import is_unnamed
 from rulescore.scoring.results import Counts, ModelResult, RuleKind, RuleResult
@@ -164,7 +164,7 @@ def _model_row(
     return ModelRow(
         name,
         frequency(violating, predictions),
-        of(violating, predictions),
+        of_all(violating, predictions),
         False,
         percent(violating, predictions),
         bar,
@@ -187,7 +187,7 @@ def _columns(evaluation: Evaluation) -> dict[str, dict[str, str]]:
     columns: dict[str, dict[str, str]] = {}
     if hard:
         columns["hard rules broken"] = {
-            model.name: of(sum(rule.models[model.name].counts.refuted > 0 for rule in hard), len(hard))
+            model.name: of_all(sum(rule.models[model.name].counts.refuted > 0 for rule in hard), len(hard))
             for model in evaluation.model_results
         }
     if evaluation.right_results:
@@ -227,7 +227,7 @@ def first_rules(evaluation: Evaluation, names: Sequence[str], texts: Sequence[st
 
 
 def counts_cell(counts: Counts) -> str:
-    return of(counts.refuted, counts.evaluable) if counts.evaluable else UNDEFINED
+    return of_all(counts.refuted, counts.evaluable) if counts.evaluable else UNDEFINED
 
 
 _CLASSES = (("never", 0.0), ("up to 1%", 0.01), ("up to 5%", 0.05), ("up to 25%", 0.25), ("more", 1.0))

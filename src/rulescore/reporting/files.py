@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from rulescore.errors import Diagnostic, InputError, meant, ticked
+from rulescore.errors import Diagnostic, InputError, meant, refuse, ticked
 from rulescore.reporting.json import ContributionsFile, contributions_file, render_saved
 from rulescore.reporting.listing import DEFAULT_FILE_FORMATS, ComparisonTable, Format, Listing, Shown, render_table_csv
 from rulescore.reporting.render import render
@@ -201,14 +201,12 @@ def write_all(draft: Path, folder: Path, contents: Mapping[str, str | Any]) -> t
 
 def file_formats(names: Iterable[str]) -> tuple[OutputFormat, ...]:
     names = tuple(dict.fromkeys(names))
-    if problems := [_unknown_format(name) for name in names if name not in set(OutputFormat)]:
-        raise InputError(problems)
+    refuse([_unknown_format(name) for name in names if name not in set(OutputFormat)])
     return tuple(OutputFormat(name) for name in names)
 
 
 def require_absent(*paths: Path, help: str = "choose another name, or give `--force` to overwrite it") -> None:
-    if problems := [Diagnostic("E603", f"`{path}` exists already", helps=(help,)) for path in paths if path.exists()]:
-        raise InputError(problems)
+    refuse([Diagnostic("E603", f"`{path}` exists already", helps=(help,)) for path in paths if path.exists()])
 
 
 def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, ...]:

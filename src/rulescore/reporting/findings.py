@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulescore.language.terms import write_value
 from rulescore.reporting.audit import shown_probability
 from rulescore.reporting.listing import (
     Audience,
@@ -27,13 +25,13 @@ from rulescore.reporting.listing import (
     shown,
 )
 from rulescore.reporting.tables import count_columns, titled, with_types
-from rulescore.reporting.violations import ViolationTable, confirmation_table, sentence, shown_margin, violation_table
+from rulescore.reporting.violations import ViolationTable, confirmation_table, sentence, shown_margin, value_text, violation_table
 from rulescore.scoring.curve import CurveOver, CurvePoint
 from rulescore.scoring.evaluation import pandas_frame, polars_frame
 from rulescore.scoring.pairs import PairCount
 from rulescore.scoring.results import DataSummary, GridRow, PredictionCounts, RuleInfo, TableCounts, Tolerance
 from rulescore.scoring.violation import Aggregated, ComparedValues, CountedViolations, Explained, Violation, Violations
-from rulescore.values import Value, key_of, text_of
+from rulescore.values import Value
 
 _FOR_PROGRAMS = frozenset({Format.CSV, Format.JSON})
 _LEADING = (1, 2, 5)
@@ -160,7 +158,7 @@ def violations_listing(violations: Violations) -> Listing:
         violations.rows,
         (Column("sentence", "what"), sentence),
         (Column("rule", "rule"), lambda row: row.rule),
-        (Column("binding", "grounding", CellKind.BINDING), lambda row: {name: _value(row.binding[name]) for name in row.binding}),
+        (Column("binding", "grounding", CellKind.BINDING), lambda row: {k: value_text(v) for k, v in row.binding.items()}),
         (Column("ranked", "ranked"), _ranked),
         (Column("roles", "as", CellKind.TEXTS), lambda row: row.roles),
         (Column("body", "body", CellKind.TEXTS), lambda row: row.body),
@@ -196,31 +194,24 @@ def _ranked(row: Violation | CountedViolations) -> str | None:
     return ", ".join(parts) or None
 
 
-def _value(value: object) -> str:
-    if isinstance(value, datetime.timedelta):
-        return write_value(value)
-    try:
-        return text_of(key_of(value))  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # a column of a rule in SQL may hold anything
-        return str(value)
-
-
 def _compared(compared: ComparedValues) -> str:
     mark = "%" if compared.percent else ""
-    left, right = _value_text(compared.left), _value_text(compared.right)
+    left, right = _number_text(compared.left), _number_text(compared.right)
     if left == right and compared.margin:  # Rounding hides the difference.
-        left, right = _value(compared.left), _value(compared.right)
+        left, right = value_text(compared.left), value_text(compared.right)
     sides = f"{compared.text}: {left}{mark} against {right}{mark}"
     return sides if not compared.margin else f"{sides}, {'by' if compared.holds else 'missed by'} {shown_margin(compared)}"
 
 
 def _aggregated(aggregated: Aggregated) -> str:
-    without = "" if aggregated.before == aggregated.value else f", {_value_text(aggregated.before)} without the prediction"
-    return f"{aggregated.text} = {_value_text(aggregated.value)}{without}"
+    without = "" if aggregated.before == aggregated.value else f", {_number_text(aggregated.before)} without the prediction"
+    return f"{aggregated.text} = {_number_text(aggregated.value)}{without}"
 
 
-def _value_text(value: Value | None) -> str:
-    return shown(value, CellKind.VALUE) if isinstance(value, int | float | None) and not isinstance(value, bool) else _value(value)
+def _number_text(value: Value | None) -> str:
+    if isinstance(value, int | float | None) and not isinstance(value, bool):
+        return shown(value, CellKind.VALUE)
+    return value_text(value)
 
 
 def violation_counts_listing(
@@ -240,7 +231,7 @@ def violation_counts_listing(
     predicted = any(count.predictions is not None for count in counts) and by != "prediction"
     columns, rows = filled(
         counts,
-        (Column(by, by), lambda count: _value(count.what)),
+        (Column(by, by), lambda count: value_text(count.what)),
         *([model] if any(count.model is not None for count in counts) else ()),
         (Column("violations", "violations", CellKind.COUNT), lambda count: count.violations),
         *([predictions] if predicted else ()),

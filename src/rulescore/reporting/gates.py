@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
-from rulescore.errors import Diagnostic, InputError, located, place_of
+from rulescore.errors import Diagnostic, InputError, located, place_of, refuse
 from rulescore.errors.texts import visible
 from rulescore.reporting.findings import violations_listing
 from rulescore.reporting.listing import UNDEFINED, Appearance, CellKind, Format, code, counted, markdown_table, of_all, shown
@@ -54,8 +54,7 @@ def saved_results(gates: Iterable[Gate]) -> dict[str, Evaluation]:
                         saved[baseline] = load(Path(baseline))
                 except InputError as error:
                     problems.extend(error.problems)
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return saved
 
 

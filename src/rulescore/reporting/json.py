@@ -209,6 +209,10 @@ def json_text(document: dict[str, Any]) -> str:
     return _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1] if is_hidden(match[0]) else match[0], text) + "\n"
 
 
+def _fields(described: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(described, name) for name in names}
+
+
 def _run(run: Run) -> dict[str, Any]:
     return {
         "rulescore": run.rulescore,
@@ -220,25 +224,12 @@ def _run(run: Run) -> dict[str, Any]:
 
 
 def _input(entry: Input) -> dict[str, Any]:
-    return {
-        "kind": entry.kind.value,
-        "name": entry.name,
-        "of": entry.of,
-        "size": entry.size,
-        "rows": entry.rows,
-        "sha256": entry.sha256,
-        "sha256_reason": entry.reason,
-    }
+    return {"kind": entry.kind.value, **_fields(entry, "name", "of", "size", "rows", "sha256"), "sha256_reason": entry.reason}
 
 
 def _summary(summary: DataSummary) -> dict[str, Any]:
     return {
-        "facts": summary.facts,
-        "fact_duplicates": summary.fact_duplicates,
-        "negatives": summary.negatives,
-        "negatives_observed": summary.negatives_observed,
-        "constants": summary.constants,
-        "predicates": summary.predicates,
+        **_fields(summary, "facts", "fact_duplicates", "negatives", "negatives_observed", "constants", "predicates"),
         "tables": {
             table.name: {"rows": table.rows, "hidden": table.hidden, "inferred_types": dict(table.inferred)}
             for table in summary.tables
@@ -253,16 +244,8 @@ def _rule(result: RuleResult) -> dict[str, Any]:
         "text": info.text,
         "kind": result.kind.value,
         "kind_reason": result.kind_reason,
-        "declared_kind": info.declared_kind,
-        "denial": info.denial,
-        "unrefutable": info.unrefutable,
-        "tautology": info.tautology,
-        "weight": info.weight,
-        "description": info.description,
-        "tags": list(info.tags),
-        "confidence": info.confidence,
-        "support": info.support,
-        "place": info.place,
+        **_fields(info, "declared_kind", "denial", "unrefutable", "tautology", "weight", "description"),
+        **_fields(info, "tags", "confidence", "support", "place"),
         "tolerance": result.tolerance,
         "dataset": {
             **_counts(result.dataset),
@@ -279,12 +262,7 @@ def _of_model(of_model: ModelRuleResult) -> dict[str, Any]:
 
 
 def _counts(counts: Counts) -> dict[str, Any]:
-    return {
-        "confirmed": counts.confirmed,
-        "refuted": counts.refuted,
-        "evaluable": counts.evaluable,
-        "rate": counts.rate,
-    }
+    return _fields(counts, "confirmed", "refuted", "evaluable", "rate")
 
 
 def _measure(name: str, measure: Measure) -> dict[str, Any]:
@@ -294,33 +272,20 @@ def _measure(name: str, measure: Measure) -> dict[str, Any]:
 def _model(result: ModelResult) -> dict[str, Any]:
     predictions = result.predictions
     return {
-        "unmeasured": result.unmeasured,
-        "violating": result.violating,
-        "violating_reason": result.violating_reason,
-        "violating_any": result.violating_any,
-        "violating_new": result.violating_new,
-        "evaluable": result.evaluable,
+        **_fields(result, "unmeasured", "violating", "violating_reason", "violating_any", "violating_new", "evaluable"),
         **_measure("hard_score", result.hard_score),
         **_measure("soft_score", result.soft_score),
         **_measure("hard_mean", result.hard_mean),
         **_measure("soft_mean", result.soft_mean),
-        "rows": predictions.rows,
-        "kept": predictions.kept,
+        **_fields(predictions, "rows", "kept"),
         "predictions": predictions.distinct,
-        "duplicates": predictions.duplicates,
-        "queries": predictions.queries,
-        "already_observed": predictions.already_observed,
-        "new": result.new,
-        "linked": result.linked,
-        "concerned": result.concerned,
-        "judged": result.judged,
+        **_fields(predictions, "duplicates", "queries", "already_observed"),
+        **_fields(result, "new", "linked", "concerned", "judged"),
         "unlinked": result.findings.unlinked if result.findings else None,
         "meant": dict(result.findings.meant) if result.findings else {},
-        "without_partner": result.without_partner,
-        "unconcerned": result.unconcerned,
+        **_fields(result, "without_partner", "unconcerned"),
         "unconcerned_predicates": dict(result.findings.unconcerned) if result.findings else {},
-        "hidden": predictions.hidden,
-        "covered": predictions.covered,
+        **_fields(predictions, "hidden", "covered"),
         **_measure("coverage", result.coverage),
     }
 
@@ -331,11 +296,9 @@ def _accuracy(accuracy: ModelAccuracy) -> dict[str, Any]:
 
 def warning_json(problem: Diagnostic) -> dict[str, Any]:
     return {
-        "code": problem.code,
-        "message": problem.message,
+        **_fields(problem, "code", "message"),
         "place": None if problem.place is None else str(problem.place),
-        "notes": list(problem.notes),
-        "helps": list(problem.helps),
+        **_fields(problem, "notes", "helps"),
     }
 
 
@@ -343,12 +306,10 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
     gate = outcome.gate
     return {
         "gate": gate.text,
-        "name": gate.name,
-        "severity": gate.severity.value,
-        "model": outcome.model,
-        "met": outcome.met,
+        **_fields(gate, "name", "severity"),
+        **_fields(outcome, "model", "met"),
         "readings": [asdict(reading) for reading in outcome.readings],
-        "notes": list(outcome.notes),
+        "notes": outcome.notes,
     }
 
 

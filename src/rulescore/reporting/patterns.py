@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.errors.texts import visible
-from rulescore.reporting.listing import Cell, CellKind, Column, Listing, counted
-from rulescore.reporting.wording import listed, of, percent
+from rulescore.reporting.listing import Cell, CellKind, Column, Listing, counted, of_all
+from rulescore.reporting.wording import listed, percent
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.labels import Labels
 from rulescore.scoring.results import RuleKind
@@ -89,6 +89,6 @@ def self_answers(evaluation: Evaluation) -> str | None:
         facts = {(predicate, *values) for predicate, values in zip(predicates, arguments, strict=True)}
         itself = sum(len(fact) == 3 and fact[1] == fact[2] for fact in facts)
         if itself >= max(_FEWEST, _MANY * model.violating):
-            of_model = f"{of(itself, model.violating)} by {visible(model.name)} ({percent(itself, model.violating)})"
+            of_model = f"{of_all(itself, model.violating)} by {visible(model.name)} ({percent(itself, model.violating)})"
             models.append(of_model)
     return f"Many violating predictions relate an entity to itself, r(x, x): {listed(models)}." if models else None

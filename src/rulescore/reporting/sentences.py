@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from rulescore.reporting.listing import CellKind, counted, shown
-from rulescore.reporting.wording import Sentence, frequency, listed, of, percent, said, strong
+from rulescore.reporting.listing import CellKind, counted, of_all, shown
+from rulescore.reporting.wording import Sentence, frequency, listed, percent, said, strong
 from rulescore.scoring.evaluation import Evaluation, RightPredictions
 from rulescore.scoring.labels import is_of_facts
 from rulescore.scoring.results import ModelResult, RuleKind, RuleResult
@@ -204,7 +204,7 @@ def _figure_of_all(model: ModelResult) -> str:
 
 
 def _figure(model: ModelResult) -> str:
-    return of(model.violating, model.predictions.distinct) if model.violating else "0"
+    return of_all(model.violating, model.predictions.distinct) if model.violating else "0"
 
 
 def of_the_data(rules: Sequence[RuleResult]) -> Sentence:
@@ -221,7 +221,7 @@ def of_the_data(rules: Sequence[RuleResult]) -> Sentence:
         return said("The data ", strong("break" if broken else "do not break"), " the only rule that they can judge.")
     if not broken:
         return said("The data break ", strong("none"), f" of the {counted(len(judged), 'rule')} that they can judge.")
-    often = of(len(broken), len(judged))
+    often = of_all(len(broken), len(judged))
     return said("The data themselves break ", strong(often), " rules that they can judge.")
 
 
@@ -261,7 +261,7 @@ def matters(right: Sequence[RightPredictions]) -> Sentence | None:
         return said("Careful: ", *comparison.parts, ". Rules that the data have few cases of may be wrong themselves.")
     if high >= others_low:
         return said("Whether it matters cannot be told: ", *comparison.parts, ", which may be chance.")
-    caught = f"; hard rules find {of(most.wrong_violating, most.wrong)} of its wrong answers" if most.wrong else ""
+    caught = f"; hard rules find {of_all(most.wrong_violating, most.wrong)} of its wrong answers" if most.wrong else ""
     return said("It matters: ", *comparison.parts, caught, ".")
 
 
@@ -372,7 +372,7 @@ def few_cases(evaluation: Evaluation) -> Sentence | None:
     few = [rule for rule in broken if rule.info.declared_kind is None and 0 < rule.dataset.evaluable < FEW_CASES]
     if not few:
         return None
-    return said(f"{of(len(few), len(broken))} broken hard rules rest on fewer than {FEW_CASES} cases in the data.")
+    return said(f"{of_all(len(few), len(broken))} broken hard rules rest on fewer than {FEW_CASES} cases in the data.")
 
 
 def _is_broken(rule: RuleResult) -> bool:

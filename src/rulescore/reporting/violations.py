@@ -15,6 +15,7 @@ from rulescore.language.terms import write_value
 from rulescore.reporting.html import render_html
 from rulescore.reporting.json import VERSION
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing, counted, render_table_csv, shown
+from rulescore.reporting.wording import listed
 from rulescore.scoring.evaluation import pandas_frame, polars_frame
 from rulescore.scoring.labels import Labels
 from rulescore.scoring.violation import (
@@ -62,7 +63,7 @@ def _sentence(violation: Violation) -> str:
     if not violation.body:
         return f"{said}: {violation.head}"
     if violation.roles == ("refuter",):
-        return f"{said}, but {violation.head} follows from {_listed(violation.body)}"
+        return f"{said}, but {violation.head} follows from {listed(violation.body)}"
     if violation.head == prediction:
         return f"{said}, but {_why(violation, prediction)}"
     # A fact that refutes the head, or the head's absence, explains enough. To show why a comparison fails, we show everything that
@@ -110,7 +111,7 @@ def _met(violation: Violation, said: str, with_facts: str, prediction: str | Non
     if not violation.body:
         return f"{said}: {violation.head}"
     if violation.head == prediction:
-        return f"{said}, which follows from {_listed(violation.body)}"
+        return f"{said}, which follows from {listed(violation.body)}"
     return f"{with_facts}, so {violation.head} should hold, and it does"
 
 
@@ -125,7 +126,7 @@ def _forbidden(violation: Violation, said: str, against: str) -> str:
 def _why(violation: Violation, prediction: str | None) -> str:
     against = [_against(refuter, prediction) for refuter in violation.refuters[:1]]
     reasons = against or [_missed(values, violation.head) for values in violation.compared]
-    return _listed(reasons) if reasons else "it does not"
+    return listed(reasons) if reasons else "it does not"
 
 
 def _against(refuter: Refuter, prediction: str | None) -> str:
@@ -133,12 +134,12 @@ def _against(refuter: Refuter, prediction: str | None) -> str:
         is_clause = refuter.declared == "closed" or refuter.declared.endswith(("is true", "is false"))
         return str(refuter) if is_clause else f"`{refuter}` refutes it"
     if any(fact.negative for fact in refuter.facts):
-        return f"{_listed([str(fact).removeprefix('negative ') for fact in refuter.facts])} is known to be false"
+        return f"{listed([str(fact).removeprefix('negative ') for fact in refuter.facts])} is known to be false"
     facts = _others(refuter.facts, prediction)
     absent = list(map(str, refuter.absent))
     if not facts and not absent:
         return "it is refuted by the prediction itself" if refuter.facts else f"{refuter} refute it"
-    missing = f"{_listed(absent)} {'is' if len(absent) == 1 else 'are'} not" if absent else ""
+    missing = f"{listed(absent)} {'is' if len(absent) == 1 else 'are'} not" if absent else ""
     if not facts:
         return f"{missing} observed"
     return f"{_observed(facts)}, and {missing}" if missing else _observed(facts)
@@ -168,11 +169,7 @@ def shown_margin(compared: ComparedValues) -> str:
 
 
 def _observed(facts: Sequence[str]) -> str:
-    return f"{_listed(facts)} {'is' if len(facts) == 1 else 'are'} observed"
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{listed(facts)} {'is' if len(facts) == 1 else 'are'} observed"
 
 
 Keys = Mapping[str, tuple[str, ...]]
@@ -385,10 +382,11 @@ def typed(values: Sequence[Any]) -> Any:
         return pa.array(values, pa.int64())
     if kinds <= {int, float} and all(not isinstance(value, int) or equals_double(value) for value in values):
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    return pa.array([None if value is None else _text(value) for value in values], pa.string())
+    return pa.array([None if value is None else value_text(value) for value in values], pa.string())
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A value of a grounding as text."""
     if isinstance(value, datetime.timedelta):
         return write_value(value)
     try:

@@ -58,9 +58,5 @@ def percent(part: int, whole: int) -> str:
     return f"{share:.1%}"
 
 
-def of(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,}"
-
-
 def listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

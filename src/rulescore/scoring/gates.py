@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from rulescore.errors import Diagnostic, InputError, Place, Source, Span, meant, place_of, ticked
+from rulescore.errors import Diagnostic, InputError, Place, Source, Span, meant, place_of, refuse, ticked
 from rulescore.setting.choices import GateSeverity
 from rulescore.setting.model import GateText
 
@@ -174,8 +174,7 @@ def read_gates(gate_texts: Iterable[GateText]) -> tuple[Gate, ...]:
             read.append(read_gate(gate_text))
         except InputError as error:
             problems.extend(error.problems)
-    if problems:
-        raise InputError(problems)
+    refuse(problems)
     return tuple(read)
 
 

@@ -16,7 +16,7 @@ from rulescore.errors import Diagnostic, InputError, ticked
 from rulescore.language.terms import write_value
 from rulescore.reporting.files import write_files
 from rulescore.reporting.listing import counted, render_table_csv
-from rulescore.scoring.evaluation import pandas_frame, polars_frame
+from rulescore.reporting.violations import ResultTable
 from rulescore.verdicts.judging import JudgedRows, RowVerdict, Verdict
 from rulescore.verdicts.links import EXACT
 from rulescore.verdicts.rows import UserRows
@@ -25,27 +25,14 @@ ENDINGS = (".csv", ".jsonl", ".parquet")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Verdicts:
+class Verdicts(ResultTable):
     """Verdicts for rows, as an Arrow `table` of the user's columns and then `verdict`, `rule`, `kind` and `because`. `counts`: rows
     by model and verdict."""
 
-    table: Any
     counts: Mapping[str, Mapping[Verdict, int]]
     judged: JudgedRows = field(compare=False)
     own: tuple[str, ...] = ()
     """The names of our columns."""
-
-    def to_pandas(self) -> Any:
-        """The rows as a pandas frame of nullable types."""
-        return pandas_frame(self.table)
-
-    def to_polars(self) -> Any:
-        """The rows as a Polars frame."""
-        return polars_frame(self.table)
-
-    def to_pylist(self) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = self.table.to_pylist()
-        return rows
 
     def to_csv(self, *, spreadsheet: bool = False) -> str:
         """Render the rows as CSV.
@@ -88,17 +75,11 @@ class Verdicts:
             content = self.to_csv(spreadsheet=spreadsheet) if path.suffix == ".csv" else self.to_jsonl()
         write_files(path.parent, {path.name: content})
 
-    def __len__(self) -> int:
-        return int(self.table.num_rows)
-
     def __repr__(self) -> str:
         totals: Counter[Verdict] = Counter()
         for counts in self.counts.values():
             totals.update(counts)
         return f"<{counted(len(self), 'row')}: {', '.join(f'{n:,} {word}' for word, n in totals.items() if n)}>"
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-        return self.table.__arrow_c_stream__(requested_schema)
 
 
 def require_ending(path: Path) -> None:

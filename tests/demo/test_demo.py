@@ -9,8 +9,9 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
+from kinship import made_tables, make_kinship, make_predictions
 from rulescore.cli.main import program
-from rulescore.demo.data import Demo, make_kinship, make_predictions, run, score_motivating_example
+from rulescore.demo.files import Demo, run, score_motivating_example
 from rulescore.errors import InputError
 from rulescore.scoring.results import ModelResult, RuleKind
 
@@ -56,6 +57,11 @@ def test_the_rules_are_hard_and_soft_and_give_no_warning(found: Demo) -> None:
 def test_a_soft_rule_has_few_exceptions(found: Demo) -> None:
     rates = [rule.dataset.rate for rule in found.kinship.rule_results if rule.kind is RuleKind.SOFT]
     assert all(0 < rate < 0.25 for rate in rates)
+
+
+def test_the_tables_are_made_from_one_seed(found: Demo) -> None:
+    tables = {path.name: path.read_text(encoding="utf-8") for path in found.written if path.suffix == ".tsv"}
+    assert tables == made_tables()
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 
 import rulescore
+from kinship import make_kinship, make_predictions
 from rulescore.arguments.project import stored_facts
 from rulescore.arguments.python import make_setting
-from rulescore.demo.data import make_kinship, make_predictions
 from rulescore.engines.base import connect
 from rulescore.errors import EngineError, InputError
 from rulescore.published.layout import WrittenSchema, write_published

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import rulescore
-from rulescore.demo.data import run
+from rulescore.demo.files import run
 from rulescore.report.make import Page, Report, ReportChoice, page_of, report_of
 from rulescore.session.result import Result
 

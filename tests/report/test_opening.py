@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from report.conftest import chromium
-from rulescore.demo.data import run
+from rulescore.demo.files import run
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a browser is a script of the shell here")

@@ -24,7 +24,7 @@ from report.conftest import Reported, kinship_setting, reported
 from rulescore.arguments.project import load_project
 from rulescore.comparison import comparing
 from rulescore.counting.listing import FIRST, shares
-from rulescore.demo.data import run
+from rulescore.demo.files import run
 from rulescore.errors import InputError
 from rulescore.readers.labels import read_labels
 from rulescore.report.charts import figures

@@ -9,7 +9,7 @@ import pytest
 
 import rulescore
 from report.conftest import kinship_setting
-from rulescore.demo.data import run
+from rulescore.demo.files import run
 from rulescore.report.make import ReportChoice
 from rulescore.report.two_runs import changes_page, report_of_two
 from rulescore.session.result import Result

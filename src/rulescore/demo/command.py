@@ -1,4 +1,4 @@
-"""`rulescore demo`: a first look at the package, on generated data."""
+"""`rulescore demo`: a first look at the package, on data of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rulescore.reporting.listing import CellKind, Column, Format, Listing, shown
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
-    from rulescore.demo.data import Demo, Triple
+    from rulescore.demo.files import Demo, Triple
     from rulescore.reporting.short import Beside
 
 _WIDEST_TEXT = 100
@@ -31,8 +31,8 @@ _WIDEST_TEXT = 100
     help="The folder for the data and the results.",
 )
 def demo(folder: Path) -> None:
-    """Show the scores of example models on generated data."""
-    from rulescore.demo.data import run
+    """Show the scores of example models on data of its own."""
+    from rulescore.demo.files import run
 
     outcome = run(folder)
     _show_motivating_example(outcome)
@@ -41,7 +41,7 @@ def demo(folder: Path) -> None:
 
 
 def _show_motivating_example(outcome: Demo) -> None:
-    from rulescore.demo.data import MOTIVATING_FACTS, MOTIVATING_PREDICTIONS, MOTIVATING_RULE
+    from rulescore.demo.files import MOTIVATING_FACTS, MOTIVATING_PREDICTIONS, MOTIVATING_RULE
     from rulescore.reporting.tables import measure_cell
 
     _heading("1. Two answers and one rule")
@@ -60,12 +60,11 @@ def _show_motivating_example(outcome: Demo) -> None:
 def _show_kinship(outcome: Demo) -> None:
     from rulescore.reporting.short import short_listings
 
-    graph = outcome.graph
-    generations = len({person.generation for person in graph.people})
+    people = {name for head, _, tail in (*outcome.observed, *outcome.held_out) for name in (head, tail)}
     _heading("2. A family and three models")
     _say(
-        f"A made-up family: {len(graph.people):,} people of {generations} generations. {len(graph.observed):,} facts are "
-        f"observed, {len(graph.held_out):,} are held out. Each held-out fact is a query such as “who is the aunt of …?”. Three "
+        f"A made-up family: {len(people):,} people of 4 generations. {len(outcome.observed):,} facts are "
+        f"observed, {len(outcome.held_out):,} are held out. Each held-out fact is a query such as “who is the aunt of …?”. Three "
         "models answer:"
     )
     _points(

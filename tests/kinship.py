@@ -1,7 +1,4 @@
-"""A first look at the package on data made on the spot: the motivating example, then a kinship graph and three models.
-
-Everything comes from one seed, so two runs write the same files.
-"""
+"""Makes the files of the demo: a kinship graph and three models. Everything comes from one seed."""
 
 from __future__ import annotations
 
@@ -10,23 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import permutations
-from pathlib import Path
 from random import Random
-
-from rulescore.arguments.project import load_project
-from rulescore.arguments.python import make_setting
-from rulescore.errors import Diagnostic, InputError
-from rulescore.reporting.files import write_files, write_outputs
-from rulescore.scoring.evaluation import Evaluation
-from rulescore.session.session import Session
-from rulescore.setting.model import Setting
-
-MOTIVATING_FACTS = (("alice", "mother", "bob"), ("christopher", "father", "bob"), ("alice", "sister", "daniel"))
-MOTIVATING_RULE = "false <- sister(X, Y), wife(X, Y)."
-MOTIVATING_PREDICTIONS = {
-    "first": ("alice", "wife", "christopher"),
-    "second": ("alice", "wife", "daniel"),
-}
 
 
 class Sex(StrEnum):
@@ -49,61 +30,6 @@ _FIRST_NAMES = {
     Sex.FEMALE: "ada alice anna clara diana edith emma flora grace ida julia laura mary nora olive paula rose ruth sara vera",
     Sex.MALE: "adam arthur bruno carl daniel emil felix george henry hugo jacob leo max noel otto paul peter simon theo victor",
 }
-
-PROJECT_TEXT = """\
-# Written by `rulescore demo`, which writes this folder anew whenever it runs.
-facts = "facts.tsv"
-rules = "kinship.rules"
-
-[predictions]
-careful = "predictions/careful.tsv"
-gender-blind = "predictions/gender-blind.tsv"
-reckless = "predictions/reckless.tsv"
-
-[output]
-folder = "results"
-formats = ["json", "csv", "parquet"]
-"""
-
-RULES_TEXT = """\
-# Kinship. `mother(X, Y)` says that X is the mother of Y, and all other relations read the same way.
-
-# Nobody is two of these to one person: if one of them is known, it refutes the others.
-incompatible mother, father, son, daughter, husband, wife, sister, brother, aunt, uncle, nephew, niece.
-
-# Denial constraints: what never happens.
-no_incest: false <- sister(X, Y), wife(X, Y).
-one_sex_of_siblings: false <- sister(X, Y), brother(X, Z).
-one_sex_of_parents: false <- mother(X, Y), father(X, Z).
-no_own_grandfather: false <- father(X, Y), father(Y, X).
-
-# Married couples.
-wife_of_husband: wife(X, Y) <- husband(Y, X).
-husband_of_wife: husband(X, Y) <- wife(Y, X).
-
-# A mother's husband is the father, unless she was a widow: some married a brother of the husband they lost.
-father_by_marriage: father(X, Z) <- husband(X, Y), mother(Y, Z).
-mother_by_marriage: mother(X, Z) <- wife(X, Y), father(Y, Z).
-son_by_marriage: son(X, Z) <- son(X, Y), wife(Y, Z).
-daughter_by_marriage: daughter(X, Z) <- daughter(X, Y), husband(Y, Z).
-
-# Brothers and sisters have the same parents, unless they are half-brothers and half-sisters.
-mother_of_siblings: mother(X, Z) <- mother(X, Y), sister(Y, Z).
-father_of_siblings: father(X, Z) <- father(X, Y), brother(Y, Z).
-son_of_same: son(X, Z) <- brother(X, Y), son(Y, Z).
-daughter_of_same: daughter(X, Z) <- sister(X, Y), daughter(Y, Z).
-sister_by_father: sister(X, Z) <- daughter(X, Y), father(Y, Z), X != Z.
-brother_by_mother: brother(X, Z) <- son(X, Y), mother(Y, Z), X != Z.
-
-# Aunts and uncles, nieces and nephews.
-aunt_by_father: aunt(X, Z) <- sister(X, Y), father(Y, Z).
-aunt_by_mother: aunt(X, Z) <- sister(X, Y), mother(Y, Z).
-uncle_by_father: uncle(X, Z) <- brother(X, Y), father(Y, Z).
-uncle_by_mother: uncle(X, Z) <- brother(X, Y), mother(Y, Z).
-uncle_of_siblings: uncle(X, Z) <- uncle(X, Y), sister(Y, Z).
-niece_by_brother: niece(X, Z) <- daughter(X, Y), brother(Y, Z).
-nephew_by_sister: nephew(X, Z) <- son(X, Y), sister(Y, Z).
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,69 +56,13 @@ class Kinship:
     held_out: tuple[Triple, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RightShare:
-    right: int
-    queries: int
-
-    @property
-    def share(self) -> float:
-        return self.right / self.queries
-
-
-@dataclass(frozen=True, slots=True)
-class Demo:
-    """What the demo found and wrote. `accuracies`: by model. Only these figures use the held-out facts."""
-
-    motivating: Evaluation
-    graph: Kinship
-    kinship: Evaluation
-    accuracies: dict[str, RightShare]
-    project: Path
-    written: tuple[Path, ...]
-
-
-def run(folder: Path) -> Demo:
-    """Scores the motivating example and the kinship graph, and writes data and results into the folder."""
-    _refuse_foreign(folder)
+def made_tables() -> dict[str, str]:
+    """The tables of the demo, by their names."""
     random = Random(_SEED)
     kinship = make_kinship(random)
     predictions = make_predictions(kinship, random)
-    inputs = write_inputs(folder, kinship, predictions)
-    project = load_project(folder / "rulescore.toml")
-    evaluation = _evaluate(project.setting)
-    outputs = write_outputs(evaluation, folder / "results", project.formats)
-    accuracies = {model: accuracy(kinship.held_out, triples) for model, triples in predictions.items()}
-    return Demo(
-        motivating=score_motivating_example(),
-        graph=kinship,
-        kinship=evaluation,
-        accuracies=accuracies,
-        project=folder / "rulescore.toml",
-        written=(*inputs, *outputs),
-    )
-
-
-def score_motivating_example() -> Evaluation:
-    predictions = {model: [prediction] for model, prediction in MOTIVATING_PREDICTIONS.items()}
-    return _evaluate(make_setting(list(MOTIVATING_FACTS), predictions, MOTIVATING_RULE))
-
-
-def accuracy(held_out: Sequence[Triple], predictions: Sequence[Triple]) -> RightShare:
-    right = sum(prediction == truth for prediction, truth in zip(predictions, held_out, strict=True))
-    return RightShare(right, len(held_out))
-
-
-def write_inputs(folder: Path, kinship: Kinship, predictions: dict[str, list[Triple]]) -> tuple[Path, ...]:
-    """Writes the setting as files. `held-out.tsv` is only for the user to look at: the project file does not name it."""
-    texts = {
-        "facts.tsv": _table(kinship.observed),
-        "held-out.tsv": _table(kinship.held_out),
-        "kinship.rules": RULES_TEXT,
-        "rulescore.toml": PROJECT_TEXT,
-    }
-    tables = {f"{model}.tsv": _table(triples) for model, triples in predictions.items()}
-    return (*write_files(folder, texts), *write_files(folder / "predictions", tables))
+    tables = {"facts": kinship.observed, "held-out": kinship.held_out, **predictions}
+    return {f"{name}.tsv": _table(triples) for name, triples in tables.items()}
 
 
 def make_kinship(random: Random) -> Kinship:
@@ -346,21 +216,5 @@ def _strangers(kinship: Kinship, query: Triple) -> list[str]:
     ]
 
 
-def _evaluate(setting: Setting) -> Evaluation:
-    with Session(setting) as session:
-        return session.evaluate()
-
-
 def _table(triples: Iterable[Triple]) -> str:
     return "".join("\t".join(row) + "\n" for row in (("head", "relation", "tail"), *triples))
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Raises an error if the folder holds anything but an earlier demo: we do not overwrite the user's files."""
-    if not folder.is_dir() or not any(folder.iterdir()):
-        return
-    project = folder / "rulescore.toml"
-    if project.is_file() and project.read_bytes().startswith(PROJECT_TEXT.partition("\n")[0].encode()):
-        return
-    message = f"`{folder}` holds files that the demo did not write"
-    raise InputError(Diagnostic("E601", message, helps=("choose a new folder with `--folder`",)))

@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,84 +24,8 @@ if TYPE_CHECKING:
 
 _Commands: TypeAlias = tuple[tuple[str, str], ...]
 
-FILES = {
-    "facts.csv": """\
-head,relation,tail
-alice,wife,christopher
-christopher,father,bob
-alice,mother,bob
-daniel,father,emma
-fiona,mother,emma
-julia,wife,daniel
-alice,sister,daniel
-alice,aunt,emma
-heidi,sister,daniel
-""",
-    "family.rules": """\
-aunt_by_father: aunt(X, Z) <- sister(X, Y), father(Y, Z).
-mother_by_wife: mother(X, Z) <- wife(X, Y), father(Y, Z).
-no_sibling_marriage: false <- sister(X, Y), wife(X, Y).
-
-incompatible aunt, mother, sister, wife.    # a mother of someone is not that person's aunt
-functional mother(X, Y) on Y -> X.          # nobody has two mothers
-""",
-    "careful.csv": """\
-head,relation,tail
-heidi,aunt,emma
-fiona,wife,daniel
-ina,wife,christopher
-""",
-    "careless.csv": """\
-head,relation,tail
-fiona,sister,daniel
-alice,wife,daniel
-""",
-    "rulescore.toml": """\
-# The project file: `rulescore` reads it in this folder. Paths are relative to this file; an unknown key is an error.
-
-# Observed facts: CSV, TSV, Parquet or RDF, or a folder of those. A list takes several.
-facts = "facts.csv"
-# Rules, and the declarations that refute their heads.
-rules = "family.rules"
-# Facts known to be false.
-# negatives = "denied.csv"
-
-# One line for each model.
-[predictions]
-careful = "careful.csv"
-careless = "careless.csv"
-
-# Ranked answers to queries: `top_k` of the best for each query count as predictions.
-# [predictions.ranked]
-# path = "ranked.tsv"
-# top_k = 10
-
-# Held-out facts, only for MRR and Hits@k with the scores: the scores never read them.
-# [truth]
-# path = "test.tsv"
-# known = "valid.tsv"
-
-# Further declarations, in addition to the rule files.
-# [refutation]
-# extract_incompatible = true
-
-# The other way to count is "appendix".
-# [scoring]
-# convention = "definition"
-# weights = { aunt_by_father = 2 }
-# kinds = { mother_by_wife = "soft" }
-
-# Limits of the database engine, which counts inside this process.
-# [engine]
-# memory_limit = "4GB"
-# threads = 2
-
-# Every `rulescore score` also writes its results as files.
-# [output]
-# folder = "results"
-# formats = ["json", "csv", "markdown"]
-""",
-}
+_NAMES = ("facts.csv", "family.rules", "careful.csv", "careless.csv", "rulescore.toml")
+FILES = {name: resources.files("rulescore.init").joinpath("files", name).read_text(encoding="utf-8") for name in _NAMES}
 
 _NEXT = (
     ("rulescore score", "how far both models respect the rules"),

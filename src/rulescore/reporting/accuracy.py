@@ -33,6 +33,8 @@ _VALUES = {"mean_absolute_error", "root_mean_squared_error", "mean_rank"}
 
 def accuracy_columns(evaluation: Evaluation) -> list[tuple[Column, dict[str, Cell], bool]]:
     """The few measures of accuracy next to the scores: for each the column, its cells by model, and whether more is better."""
+    if not evaluation.accuracy_results:
+        return []
     by_metric = accuracy_by_metric(evaluation.accuracy_results)
     names = [name for name in by_metric if (metric := name.rpartition(".")[2]) in _SHORT or metric.startswith("hits_at_")]
     models = [model.name for model in evaluation.model_results]

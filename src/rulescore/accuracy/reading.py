@@ -14,18 +14,8 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rulescore.accuracy import links
 from rulescore.accuracy.answers import Key, ModelAnswers, batch_keys, fact_keys, read_answers
-from rulescore.accuracy.links import (
-    Fitting,
-    Known,
-    UnmeasurableError,
-    declared_sides,
-    link_accuracy,
-    observed_sides,
-    type_accuracy,
-    typed_queries,
-    with_rows,
-)
 from rulescore.accuracy.metrics import value_accuracy
 from rulescore.arguments.truth import DOMAIN, RANGE, RELATION, truth_column
 from rulescore.errors import Diagnostic, InputError, Place, suggestion, ticked
@@ -85,7 +75,7 @@ def _measured(setting: Setting, truth: HeldOut) -> Iterator[ModelAccuracy]:
 
 
 def _of_facts(
-    model: ModelPredictions, truth: Sequence[Key], fitting: Fitting | None, sources: Sequence[FactSource], options: HeldOut
+    model: ModelPredictions, truth: Sequence[Key], fitting: links.Fitting | None, sources: Sequence[FactSource], options: HeldOut
 ) -> Iterator[ModelAccuracy]:
     streams = _readable(model)
     task = Task.LINKS if truth else Task.TYPES
@@ -93,29 +83,29 @@ def _of_facts(
         yield ModelAccuracy(model.model, task, asked=len(truth), reason=_IN_PLACE)
         return
     try:
-        answers = with_rows(read_answers(streams), truth)
-    except UnmeasurableError as reason:
+        answers = links.with_rows(read_answers(streams), truth)
+    except links.UnmeasurableError as reason:
         yield ModelAccuracy(model.model, task, asked=len(truth), reason=str(reason))
         return
     known = _known(answers, sources, further=bool(options.known))
     if truth:
-        yield link_accuracy(model.model, answers, truth, known, options)
+        yield links.link_accuracy(model.model, answers, truth, known, options)
     if fitting is not None:
         yield _of_types(model.model, answers, fitting, truth, known, options)
 
 
 def _of_types(
-    model: str, answers: ModelAnswers, fitting: Fitting, truth: Sequence[Key], known: Known, options: HeldOut
+    model: str, answers: ModelAnswers, fitting: links.Fitting, truth: Sequence[Key], known: links.Known, options: HeldOut
 ) -> ModelAccuracy:
     left_out = set(known.answers()) if options.filtered else set[Key]()
     if options.filtered and answers.test_rows is not None:
         # A query must know the row of its own truth. Otherwise we would remove its right answer together with the other truths.
         left_out |= set(truth)
     try:
-        queries = typed_queries(answers, left_out, truth)
-    except UnmeasurableError as reason:
+        queries = links.typed_queries(answers, left_out, truth)
+    except links.UnmeasurableError as reason:
         return ModelAccuracy(model, Task.TYPES, reason=str(reason))
-    return type_accuracy(model, queries, fitting, options.hits)
+    return links.type_accuracy(model, queries, fitting, options.hits)
 
 
 def _readable(model: ModelPredictions) -> list[FactStream] | None:
@@ -125,10 +115,10 @@ def _readable(model: ModelPredictions) -> list[FactStream] | None:
     return None if stored else streams
 
 
-def _fitting(domains: RowStream | ObservedSides | DeclaredSides, setting: Setting, truth: HeldOut) -> Fitting:
+def _fitting(domains: RowStream | ObservedSides | DeclaredSides, setting: Setting, truth: HeldOut) -> links.Fitting:
     observed = fact_keys(source for source in setting.observed if isinstance(source, FactStream))
     if isinstance(domains, ObservedSides):
-        return observed_sides(observed)
+        return links.observed_sides(observed)
     declared = domains.classes if isinstance(domains, DeclaredSides) else _declared(domains)
     wanted = {name for sets in declared.values() for classes in sets for name in classes}
     members: dict[str, set[str]] = {}
@@ -137,7 +127,7 @@ def _fitting(domains: RowStream | ObservedSides | DeclaredSides, setting: Settin
             members.setdefault(predicate, set()).add(arguments[0])
         elif len(arguments) == 2 and predicate.lower() in _TYPE and arguments[1] in wanted:
             members.setdefault(arguments[1], set()).add(arguments[0])
-    return declared_sides(declared, members)
+    return links.declared_sides(declared, members)
 
 
 def _declared(domains: RowStream) -> dict[tuple[str, bool], tuple[frozenset[str], ...]]:
@@ -153,7 +143,7 @@ def _declared(domains: RowStream) -> dict[tuple[str, bool], tuple[frozenset[str]
     return {side: (frozenset(several),) for side, several in classes.items()}
 
 
-def _known(answers: ModelAnswers, sources: Sequence[FactSource], *, further: bool) -> Known:
+def _known(answers: ModelAnswers, sources: Sequence[FactSource], *, further: bool) -> links.Known:
     """The answers that are known facts. We look for them on request and batch by batch, since there may be far more known facts
     than answers."""
     streams = [part for part in sources if isinstance(part, FactStream) and not (part.native and part.native.frame is not None)]
@@ -166,7 +156,7 @@ def _known(answers: ModelAnswers, sources: Sequence[FactSource], *, further: boo
 
     words = ("observed", *(["further known"] if further else []))
     stored = " (but those that a database holds)" if len(streams) < len(sources) else ""
-    return Known(among, ", ".join(words) + stored)
+    return links.Known(among, ", ".join(words) + stored)
 
 
 def _near(batch: FactBatch, texts: pa.Array) -> FactBatch:

@@ -14,16 +14,7 @@ import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, Place, Source, attempt, meant, refuse
 from rulescore.language.attributes import parse_condition, parse_expression
-from rulescore.readers.arrays import (
-    aligned_ids,
-    array_values,
-    is_array_file,
-    labelled_ids,
-    mask_of,
-    masked_ids,
-    plain_values,
-    refuse_table_of_values,
-)
+from rulescore.readers import arrays
 from rulescore.readers.files import InputFile, is_pipe
 from rulescore.readers.frames import column_values, is_frame, refuse_half_zoned, series_index, with_index
 from rulescore.readers.layout import PREDICTION
@@ -188,8 +179,8 @@ class _Description:
                 return HiddenIds(file_rows(path))
             case _ if not _names(self._table.key):
                 return None  # E335 says what is missing.
-            case mask if isinstance(rows, RowStream) and not self._of_truth_values(rows) and (chosen_rows := mask_of(mask)):
-                ids = masked_ids(self._name, _names(self._table.key), rows, chosen_rows, series_index(mask))
+            case mask if isinstance(rows, RowStream) and not self._of_truth_values(rows) and (chosen_rows := arrays.mask_of(mask)):
+                ids = arrays.masked_ids(self._name, _names(self._table.key), rows, chosen_rows, series_index(mask))
                 return HiddenIds(replace(frame_rows(ids, f"<hidden rows of {self._name}>"), text=rows.text), masked=True)
             case ids:
                 return HiddenIds(_ids(ids, _names(self._table.key), f"<hidden rows of {self._name}>"))
@@ -248,17 +239,17 @@ def table_predictions(
     """One model's predictions for a table: a path or a frame with ids and `prediction`, a mapping from ids to values, a pandas
     series whose index holds the ids or is the index of the table's frame, or values alone in the order of the hidden rows, which
     may be in a file of NumPy."""
-    if isinstance(what, str | Path) and (form is FileFormat.NUMPY or (form is None and is_array_file(what))):
+    if isinstance(what, str | Path) and (form is FileFormat.NUMPY or (form is None and arrays.is_array_file(what))):
         file_format(Path(what), FileFormat.NUMPY)
         file = InputFile(Path(what))
-        predicted = table_predictions(table, array_values(file), str(what))
+        predicted = table_predictions(table, arrays.array_values(file), str(what))
         return replace(predicted, rows=replace(cast(RowStream, predicted.rows), version=file.version))
-    refuse_table_of_values(what, origin)
+    arrays.refuse_table_of_values(what, origin)
     if (pairs := _ids_and_values(what, table, origin)) is not None:
         ids, values = pairs
         what = _id_columns(ids, table.key, origin).append_column(PREDICTION, _array(values, origin))
-    elif (plain := plain_values(what)) is not None:
-        rows, places = aligned_ids(table, len(plain), origin)
+    elif (plain := arrays.plain_values(what)) is not None:
+        rows, places = arrays.aligned_ids(table, len(plain), origin)
         values = plain if places is None else [plain[place] for place in places]
         stream = frame_rows(rows.append_column(PREDICTION, _array(values, origin)), origin)
         # We took these ids from a text file, so we read them like the ids of a text file.
@@ -275,7 +266,7 @@ def _ids_and_values(what: object, table: KeyedTable, origin: str) -> tuple[list[
     index, predicted = series_index(what), column_values(what)
     if index is None or predicted is None:
         return None
-    ids = labelled_ids(table, what, origin)
+    ids = arrays.labelled_ids(table, what, origin)
     return (index if ids is None else ids), predicted
 
 

@@ -17,20 +17,11 @@ from typing import IO, Any, NoReturn
 import click
 
 from rulescore import plugins
+from rulescore.cli import progress
 from rulescore.cli.audit import audit
 from rulescore.cli.incompatibilities import incompatibilities
 from rulescore.cli.options import is_quiet
 from rulescore.cli.output import painter, tell, told
-from rulescore.cli.progress import (
-    TerminalClosed,
-    Terminated,
-    abandon_stdout,
-    interruption,
-    prepare_stdout,
-    say_above,
-    shown_on_terminal,
-    stop_on_signals,
-)
 from rulescore.cli.rules import check, rules
 from rulescore.cli.score import score
 from rulescore.cli.sql import sql
@@ -88,7 +79,7 @@ class CommandLine(click.Group):
 
     def _invoke(self, ctx: click.Context) -> Any:
         try:
-            with _without_passwords(), shown_on_terminal(), warning(lambda problem: _warn(ctx, problem)):
+            with _without_passwords(), progress.shown_on_terminal(), warning(lambda problem: _warn(ctx, problem)):
                 return super().invoke(ctx)
         except EngineError as error:
             raise EngineFailure(f"error: {error}") from error
@@ -106,10 +97,10 @@ def _hearing_signals() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        match interruption(error):
-            case Terminated():
+        match progress.interruption(error):
+            case progress.Terminated():
                 raise Termination("terminated") from error
-            case TerminalClosed():
+            case progress.TerminalClosed():
                 raise Closing("the terminal was closed") from error
             case KeyboardInterrupt():
                 raise Interruption("interrupted") from error
@@ -119,7 +110,7 @@ def _hearing_signals() -> Iterator[None]:
 
 def _warn(ctx: click.Context, problem: Diagnostic) -> None:
     if not is_quiet(ctx):
-        say_above(told(problem))
+        progress.say_above(told(problem))
 
 
 @contextmanager
@@ -159,8 +150,8 @@ def main() -> None:
         sys.exit(2)
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 # it stays open until the process ends
-    stop_on_signals()
-    prepare_stdout()
+    progress.stop_on_signals()
+    progress.prepare_stdout()
     try:
         program(prog_name="rulescore")
     except SystemExit as end:
@@ -168,7 +159,7 @@ def main() -> None:
             _leave(end)
         raise
     except OSError as error:
-        abandon_stdout()
+        progress.abandon_stdout()
         tell(f"error: input or output failed: {(error.strerror or str(error)).lower()}")
         sys.exit(2)
 

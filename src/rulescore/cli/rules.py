@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rulescore.cli import options
 from rulescore.cli.gates import given_gates, refuse_unknown
-from rulescore.cli.options import (
-    ALL,
-    PROJECT,
-    RULE_CHOICES,
-    RULE_FORMATS,
-    RULES,
-    TABLES,
-    Command,
-    SettingChoice,
-    file_option,
-    format_option,
-    quiet_option,
-    setting_options,
-)
 from rulescore.cli.output import save, show, show_warnings, write
 from rulescore.language.syntax import Atom, Program, RowAtom, Rule, Test
 from rulescore.language.trees import Node, nodes_in
@@ -46,13 +33,13 @@ class RuleFilter:
     predicates: frozenset[str] = frozenset()
 
 
-def listed_rules(program: Program, sql_rules: Sequence[SqlRule], options: ScoringOptions, wanted: RuleFilter) -> Iterator[RuleInfo]:
+def listed_rules(program: Program, sql_rules: Sequence[SqlRule], scoring: ScoringOptions, wanted: RuleFilter) -> Iterator[RuleInfo]:
     from rulescore.language.printer import rule_names
     from rulescore.logic.rules import described_rules
     from rulescore.sql.sql_rules import relations_named
 
     named = [predicates_of(rule) for rule in program.rules] + [relations_named(rule.statement) for rule in sql_rules]
-    infos = described_rules(program, rule_names(program), options, sql_rules)
+    infos = described_rules(program, rule_names(program), scoring, sql_rules)
     for info, predicates in zip(infos, named, strict=True):
         if _matches(info, wanted) and wanted.predicates <= predicates:
             yield info
@@ -84,25 +71,27 @@ def _matches(info: RuleInfo, wanted: RuleFilter) -> bool:
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     examples=(
         "rulescore rules convert family.rules.gz --to rulescore --min-confidence 0.5",
         "rulescore rules convert family.rules --to uniker --output MLN_rule.txt",
     ),
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--from", "source", type=click.Choice(RULE_FORMATS), metavar="NAME", help="The format of FILE. [default: by content]")
-@click.option("--to", "target", type=click.Choice(RULE_FORMATS), metavar="NAME", required=True, help="The format to write.")
-@setting_options(RULE_CHOICES)
+@click.option(
+    "--from", "source", type=click.Choice(options.RULE_FORMATS), metavar="NAME", help="The format of FILE. [default: by content]"
+)
+@click.option("--to", "target", type=click.Choice(options.RULE_FORMATS), metavar="NAME", required=True, help="The format to write.")
+@options.setting_options(options.RULE_CHOICES)
 @click.option("--table", metavar="NAME", help="The table of denial constraints from HoloClean or Desbordante.")
 @click.option("--key", multiple=True, metavar="COLUMN", help="A key column of that table; repeatable.")
-@file_option("The file to write. [default: stdout]")
-@quiet_option
+@options.file_option("The file to write. [default: stdout]")
+@options.quiet_option
 def convert(
     file: Path,
     source: str | None,
     target: str,
-    choice: SettingChoice,
+    choice: options.SettingChoice,
     table: str | None,
     key: tuple[str, ...],
     output: Path | None,
@@ -129,23 +118,23 @@ def convert(
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     examples=(
         "rulescore check --facts facts.csv --rules family.rules",
         "rulescore check rulescore.toml --format json",
     ),
 )
-@setting_options(ALL)
+@options.setting_options(options.ALL)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--rules-only", is_flag=True, help="Check rule files without data. Every file named is a rule file.")
-@format_option
-@quiet_option
-def check(choice: SettingChoice, files: tuple[Path, ...], rules_only: bool, form: str, quiet: bool) -> None:
+@options.format_option
+@options.quiet_option
+def check(choice: options.SettingChoice, files: tuple[Path, ...], rules_only: bool, form: str, quiet: bool) -> None:
     """Check rules and data; score nothing."""
     if rules_only:
         first = () if choice.project is None else (choice.project,)
         others = {name for name in choice.options if name != "rules_format"}
-        if others or replace(choice, project=None, rules=(), options={}) != SettingChoice():
+        if others or replace(choice, project=None, rules=(), options={}) != options.SettingChoice():
             raise click.UsageError("`--rules-only` reads whole rule files and nothing else: leave out the other options")
         _check_rule_files((*first, *files, *choice.rules), choice.options.get("rules_format"), form, quiet=quiet)
         return
@@ -178,7 +167,7 @@ def _check_rule_files(files: tuple[Path, ...], written_in: str | None, form: str
     show_warnings(warnings, quiet=quiet)
 
 
-class RulesCommand(Command):
+class RulesCommand(options.Command):
     """The command `rules`. If its first argument is `convert`, the command `rules convert` runs instead."""
 
     def make_context(
@@ -196,15 +185,15 @@ class RulesCommand(Command):
         "rulescore rules rulescore.toml --kind hard --format csv",
     ),
 )
-@setting_options(PROJECT + TABLES + RULES)
+@options.setting_options(options.PROJECT + options.TABLES + options.RULES)
 @click.option("--name", metavar="PATTERN", help="List rules whose name matches; * and ? as in file names.")
 @click.option("--tag", multiple=True, help="List rules with this tag; repeat it to ask for several tags at once.")
 @click.option("--kind", type=click.Choice(["hard", "soft"]), help="List rules declared hard, or soft.")
 @click.option("--predicate", multiple=True, help="List rules that mention this predicate; repeat it to ask for several at once.")
-@format_option
-@quiet_option
+@options.format_option
+@options.quiet_option
 def rules(
-    choice: SettingChoice,
+    choice: options.SettingChoice,
     name: str | None,
     tag: tuple[str, ...],
     kind: str | None,

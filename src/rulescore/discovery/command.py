@@ -8,20 +8,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from rulescore.cli.options import (
-    ENGINE,
-    FACTS,
-    PROJECT,
-    RULE_FILES,
-    SCORING,
-    TABLES,
-    Command,
-    SettingChoice,
-    file_option,
-    format_option,
-    quiet_option,
-    setting_options,
-)
+from rulescore.cli import options
 from rulescore.cli.output import save, show, tell
 from rulescore.errors import masked
 from rulescore.errors.texts import visible
@@ -49,13 +36,15 @@ _FORMS = (
 
 
 @click.command(
-    cls=Command,
+    cls=options.Command,
     examples=(
         "rulescore discover --facts facts.csv --output found.rules",
         "rulescore discover --facts train.txt --valid valid.txt --max-rate 0.02",
     ),
 )
-@setting_options(PROJECT + FACTS + TABLES + RULE_FILES + SCORING[:2] + ENGINE)
+@options.setting_options(
+    options.PROJECT + options.FACTS + options.TABLES + options.RULE_FILES + options.SCORING[:2] + options.ENGINE
+)
 @click.option(
     "--min-support",
     "least_support",
@@ -106,11 +95,11 @@ _FORMS = (
     metavar="RULE",
     help="Instead, find the condition that this rule lacks: a name of `--rules` or the project, or the text of a rule.",
 )
-@format_option
-@file_option("Write the rules as a rule file.")
-@quiet_option
+@options.format_option
+@options.file_option("Write the rules as a rule file.")
+@options.quiet_option
 def discover(
-    choice: SettingChoice,
+    choice: options.SettingChoice,
     least_support: int,
     max_rate: float,
     min_evaluable: int,
@@ -147,7 +136,7 @@ def discover(
 
     if valid and hold_out:
         raise click.UsageError("`--valid` names facts that are held out: it cannot be combined with `--hold-out`")
-    options = DiscoverOptions(
+    wanted = DiscoverOptions(
         min_support=least_support,
         max_rate=max_rate,
         min_evaluable=min_evaluable,
@@ -166,12 +155,12 @@ def discover(
         if output is not None or forms:
             raise click.UsageError("`--refine` takes no `--output` or `--form`")
         rule_setting = load_given(choice)
-        refinement = refine(rule_setting, too_broad, options, held_out)
+        refinement = refine(rule_setting, too_broad, wanted, held_out)
         related = given_relations(rule_setting)
         show((refinement_rows if form in {Format.JSON, Format.CSV} else refinement_listing)(refinement, related), form)
         return
     setting = replace(load_data(choice), predictions=())
-    discovery = discover_data(setting, options, held_out)
+    discovery = discover_data(setting, wanted, held_out)
     discovery = replace(discovery, command=_typed(click.get_current_context()))
     listed = shown(discovery)
     show((for_programs if form in {Format.JSON, Format.CSV} else for_people)(discovery, listed), form)

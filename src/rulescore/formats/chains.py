@@ -8,41 +8,25 @@ from functools import partial
 from itertools import pairwise
 
 from rulescore.errors import Diagnostic, InputError, Place, Source, Span
-from rulescore.language.rule_formats import (
-    NUMBER,
-    MisreadError,
-    RuleFormat,
-    TableName,
-    ToolRules,
-    UnfitError,
-    body_atoms,
-    inverted,
-    mostly,
-    only_atom,
-    path,
-    read_lines,
-    rule_of,
-    stated_weight,
-    weight_tags,
-)
+from rulescore.language import rule_formats
 from rulescore.language.syntax import Atom, Rule, Variable
 
 _NEURAL_LP = "Neural-LP"
 _NEURAL_LP_EXAMPLE = "0.412 (1.000)⇥aunt(C, A) <-- father(B, A), sister(C, B)"
-START = rf"({NUMBER}) \(({NUMBER})\)\t"
+START = rf"({rule_formats.NUMBER}) \(({rule_formats.NUMBER})\)\t"
 _NEURAL_LP_LINE = re.compile(rf"{START}(.+?) <--(?: (.*)|$)")
 _NEURAL_LP_ATOM = re.compile(r"\s*(.+?)\(([A-Z]\w*), ?([A-Z]\w*)\)(?:,(?=.)|$)")
 _EQUAL = "equal"
 
 
-def _read_neural_lp(source: Source, tables: Sequence[TableName]) -> ToolRules:
-    return read_lines(source, _NEURAL_LP, _NEURAL_LP_EXAMPLE, _read_neural_lp_line)
+def _read_neural_lp(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
+    return rule_formats.read_lines(source, _NEURAL_LP, _NEURAL_LP_EXAMPLE, _read_neural_lp_line)
 
 
 def _read_neural_lp_line(source: Source, start: int, line: str) -> Rule:
     match = _NEURAL_LP_LINE.fullmatch(line)
     if match is None:
-        raise MisreadError("a confidence, the normalised one in parentheses, a tab, and `head <-- body`")
+        raise rule_formats.MisreadError("a confidence, the normalised one in parentheses, a tab, and `head <-- body`")
     same: dict[str, str] = {}
     written = [*_atoms(line, *match.span(3)), *_atoms(line, *match.span(4))]
     for name, left, right, _, _ in written[1:]:
@@ -53,7 +37,7 @@ def _read_neural_lp_line(source: Source, start: int, line: str) -> Rule:
     ]
     span = Span(source, start, start + len(line))
     confidence, tags = stated_confidence(match[1])
-    return rule_of(atoms[0], atoms[1:], span, confidence=confidence, tags=tags)
+    return rule_formats.rule_of(atoms[0], atoms[1:], span, confidence=confidence, tags=tags)
 
 
 def stated_confidence(text: str) -> tuple[float | None, tuple[str, ...]]:
@@ -73,7 +57,7 @@ _Written = tuple[str, str, str, int, int]
 def _neural_lp_atom(source: Source, start: int, written: _Written, same: dict[str, str]) -> Atom:
     name, left, right, begin, end = written
     span = Span(source, start + begin, start + end)
-    return inverted(name, Variable(_root(same, left), span), Variable(_root(same, right), span), span)
+    return rule_formats.inverted(name, Variable(_root(same, left), span), Variable(_root(same, right), span), span)
 
 
 def _atoms(line: str, begin: int, end: int) -> Iterator[_Written]:
@@ -81,13 +65,18 @@ def _atoms(line: str, begin: int, end: int) -> Iterator[_Written]:
     while 0 <= position < end:
         match = _NEURAL_LP_ATOM.match(line[:end], position)
         if match is None:
-            raise MisreadError("expected an atom with two variables, `father(B, A)`", position, end)
+            raise rule_formats.MisreadError("expected an atom with two variables, `father(B, A)`", position, end)
         yield match[1], match[2], match[3], match.start(1), match.end(3) + 1
         position = match.end()
 
 
-NEURAL_LP = RuleFormat(
-    "neural-lp", _NEURAL_LP, _NEURAL_LP_EXAMPLE, mostly(rf"{START}.+\([A-Z]\w*, ?[A-Z]\w*\) <--"), _read_neural_lp, turn=2
+NEURAL_LP = rule_formats.RuleFormat(
+    "neural-lp",
+    _NEURAL_LP,
+    _NEURAL_LP_EXAMPLE,
+    rule_formats.mostly(rf"{START}.+\([A-Z]\w*, ?[A-Z]\w*\) <--"),
+    _read_neural_lp,
+    turn=2,
 )
 
 
@@ -97,25 +86,27 @@ _NCRL_LINE = re.compile(rf"{START}(\S.*?) <--(?: (.*)|$)")
 _ARGUMENTS = re.compile(r"(?<=\S)\([^()]*,[^()]*\)")
 
 
-def _read_ncrl(source: Source, tables: Sequence[TableName]) -> ToolRules:
-    return read_lines(source, _NCRL, _NCRL_EXAMPLE, _read_ncrl_line)
+def _read_ncrl(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
+    return rule_formats.read_lines(source, _NCRL, _NCRL_EXAMPLE, _read_ncrl_line)
 
 
 def _read_ncrl_line(source: Source, start: int, line: str) -> Rule:
     match = _NCRL_LINE.fullmatch(line)
     if match is None:
-        raise MisreadError("a confidence, the normalised one in parentheses, a tab, and `head <-- body`")
+        raise rule_formats.MisreadError("a confidence, the normalised one in parentheses, a tab, and `head <-- body`")
     names = [name.strip() for name in (match[4] or "").split(",") if name.strip()]
     if wrong := _ARGUMENTS.search(line, match.start(3)):
-        raise MisreadError("expected names of relations, without arguments", *wrong.span())
+        raise rule_formats.MisreadError("expected names of relations, without arguments", *wrong.span())
     span = Span(source, start, start + len(line))
-    variables = path(len(names), span)
-    body = [inverted(name, *pair, span) for name, pair in zip(names, pairwise(variables), strict=True)]
+    variables = rule_formats.path(len(names), span)
+    body = [rule_formats.inverted(name, *pair, span) for name, pair in zip(names, pairwise(variables), strict=True)]
     confidence, tags = stated_confidence(match[1])
-    return rule_of(inverted(match[3], variables[0], variables[-1], span), body, span, confidence=confidence, tags=tags)
+    return rule_formats.rule_of(
+        rule_formats.inverted(match[3], variables[0], variables[-1], span), body, span, confidence=confidence, tags=tags
+    )
 
 
-NCRL = RuleFormat("ncrl", _NCRL, _NCRL_EXAMPLE, mostly(rf"{START}\S.* <--"), _read_ncrl, turn=3)
+NCRL = rule_formats.RuleFormat("ncrl", _NCRL, _NCRL_EXAMPLE, rule_formats.mostly(rf"{START}\S.* <--"), _read_ncrl, turn=3)
 
 
 _RNNLOGIC = "RNNLogic"
@@ -123,8 +114,8 @@ _RNNLOGIC_EXAMPLE = "0 268 237 0"
 _DICTIONARY = "relations.dict"
 
 
-def _read_rnnlogic(source: Source, tables: Sequence[TableName]) -> ToolRules:
-    return read_lines(source, _RNNLOGIC, _RNNLOGIC_EXAMPLE, partial(_read_rnnlogic_line, _relations(source)))
+def _read_rnnlogic(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
+    return rule_formats.read_lines(source, _RNNLOGIC, _RNNLOGIC_EXAMPLE, partial(_read_rnnlogic_line, _relations(source)))
 
 
 def _relations(source: Source) -> list[str]:
@@ -149,17 +140,17 @@ def _read_rnnlogic_line(relations: list[str], source: Source, start: int, line: 
     atoms = []
     for match in re.finditer(r"\S+", line):
         if not match[0].isdecimal():
-            raise MisreadError("expected the number of a relation", *match.span())
+            raise rule_formats.MisreadError("expected the number of a relation", *match.span())
         if int(match[0]) >= 2 * len(relations):
             message = f"there are {len(relations)} relations, so numbers end at {2 * len(relations) - 1}"
-            raise MisreadError(message, *match.span())
+            raise rule_formats.MisreadError(message, *match.span())
         atoms.append(int(match[0]))
         spans.append(Span(source, start + match.start(), start + match.end()))
     span = Span(source, start, start + len(line))
-    variables = path(len(atoms) - 1, span)
+    variables = rule_formats.path(len(atoms) - 1, span)
     ends = [(variables[0], variables[-1]), *pairwise(variables)]
     head, *body = (_rnnlogic_atom(relations, number, *pair, at) for number, pair, at in zip(atoms, ends, spans, strict=True))
-    return rule_of(head, body, span)
+    return rule_formats.rule_of(head, body, span)
 
 
 def _rnnlogic_atom(relations: list[str], number: int, left: Variable, right: Variable, span: Span) -> Atom:
@@ -168,7 +159,9 @@ def _rnnlogic_atom(relations: list[str], number: int, left: Variable, right: Var
     return Atom(relations[number], (left, right), span)
 
 
-RNNLOGIC = RuleFormat("rnnlogic", _RNNLOGIC, _RNNLOGIC_EXAMPLE, mostly(r"\d+(?: \d+)+$"), _read_rnnlogic, turn=7)
+RNNLOGIC = rule_formats.RuleFormat(
+    "rnnlogic", _RNNLOGIC, _RNNLOGIC_EXAMPLE, rule_formats.mostly(r"\d+(?: \d+)+$"), _read_rnnlogic, turn=7
+)
 
 
 _UNIKER = "UniKER"
@@ -177,27 +170,29 @@ TURNED = "_v"
 _ATOM = re.compile(r".+\(.+,.+\).*")
 
 
-def _read_uniker(source: Source, tables: Sequence[TableName]) -> ToolRules:
-    return read_lines(source, _UNIKER, _UNIKER_EXAMPLE, _read_uniker_line)
+def _read_uniker(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
+    return rule_formats.read_lines(source, _UNIKER, _UNIKER_EXAMPLE, _read_uniker_line)
 
 
 def _read_uniker_line(source: Source, start: int, line: str) -> Rule:
     weight, *names = line.split("\t")
-    if not re.fullmatch(NUMBER, weight):
-        raise MisreadError("the first column is a weight", 0, len(weight))
+    if not re.fullmatch(rule_formats.NUMBER, weight):
+        raise rule_formats.MisreadError("the first column is a weight", 0, len(weight))
     if not names or not all(names):
-        raise MisreadError("a weight, a head and a chain of relations are separated by single tabs", len(weight) + 1)
+        raise rule_formats.MisreadError("a weight, a head and a chain of relations are separated by single tabs", len(weight) + 1)
     spans, position = [], start + len(weight) + 1
     for name in names:
         if _ATOM.fullmatch(name):
-            raise MisreadError("expected the name of a relation, without arguments", position - start, position - start + len(name))
+            raise rule_formats.MisreadError(
+                "expected the name of a relation, without arguments", position - start, position - start + len(name)
+            )
         spans.append(Span(source, position, position + len(name)))
         position += len(name) + 1
     span = Span(source, start, start + len(line))
-    variables = path(len(names) - 1, span)
+    variables = rule_formats.path(len(names) - 1, span)
     ends = (variables[0], variables[-1])
     atoms = [_uniker_atom(name, *pair, at) for name, at, pair in zip(names, spans, [ends, *pairwise(variables)], strict=True)]
-    return rule_of(atoms[0], atoms[1:], span, tags=weight_tags(weight))
+    return rule_formats.rule_of(atoms[0], atoms[1:], span, tags=rule_formats.weight_tags(weight))
 
 
 def _uniker_atom(name: str, left: Variable, right: Variable, span: Span) -> Atom:
@@ -207,12 +202,12 @@ def _uniker_atom(name: str, left: Variable, right: Variable, span: Span) -> Atom
 
 
 def _write_uniker(rule: Rule) -> str:
-    head, body = only_atom(rule.head), body_atoms(rule.body)
+    head, body = rule_formats.only_atom(rule.head), rule_formats.body_atoms(rule.body)
     match head.terms:
         case (Variable(first), Variable(last)) if first != last:
-            return "\t".join([stated_weight(rule), head.predicate, *_chain(body, first, last)])
+            return "\t".join([rule_formats.stated_weight(rule), head.predicate, *_chain(body, first, last)])
         case _:
-            raise UnfitError("its head does not have two different variables")
+            raise rule_formats.UnfitError("its head does not have two different variables")
 
 
 def _chain(body: tuple[Atom, ...], first: str, last: str) -> Iterator[str]:
@@ -227,12 +222,18 @@ def _chain(body: tuple[Atom, ...], first: str, last: str) -> Iterator[str]:
                 here = left
                 yield atom.predicate + TURNED
             case _:
-                raise UnfitError("its body is not a chain from the first argument of the head to the second")
+                raise rule_formats.UnfitError("its body is not a chain from the first argument of the head to the second")
         seen.add(here)
     if here != last:
-        raise UnfitError("its body is not a chain from the first argument of the head to the second")
+        raise rule_formats.UnfitError("its body is not a chain from the first argument of the head to the second")
 
 
-UNIKER = RuleFormat(
-    "uniker", _UNIKER, _UNIKER_EXAMPLE, mostly(rf"{NUMBER}(\t[^\t()]+){{2,}}$"), _read_uniker, turn=6, write=_write_uniker
+UNIKER = rule_formats.RuleFormat(
+    "uniker",
+    _UNIKER,
+    _UNIKER_EXAMPLE,
+    rule_formats.mostly(rf"{rule_formats.NUMBER}(\t[^\t()]+){{2,}}$"),
+    _read_uniker,
+    turn=6,
+    write=_write_uniker,
 )

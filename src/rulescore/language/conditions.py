@@ -5,18 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from rulescore.errors import Span
-from rulescore.language import syntax
-from rulescore.language.builtins import (
-    AGGREGATES,
-    FUNCTIONS,
-    TOLERANCES,
-    Node,
-    condition_of,
-    expression_of,
-    tolerance,
-    without_arguments,
-    without_colon,
-)
+from rulescore.language import builtins, syntax
 from rulescore.language.cursor import FUNCTIONS as NAMES_ELSEWHERE
 from rulescore.language.cursor import NAME_KINDS, Cursor, StatementError, Token, is_variable_word
 from rulescore.language.terms import PLAIN_KINDS, plain_term, read_constant, read_name, read_predicate, read_term
@@ -87,17 +76,17 @@ _AFTER_VALUES = frozenset({*_COMPARISONS, *_ARITHMETIC, "in", "not", "word"})
 def read_conjunction(cursor: Cursor) -> syntax.And:
     """A condition as a conjunction. If it is none, it becomes the only part."""
     start = cursor.token.start
-    condition = condition_of(cursor, read_formula(cursor))
+    condition = builtins.condition_of(cursor, read_formula(cursor))
     return condition if isinstance(condition, syntax.And) else syntax.And((condition,), cursor.span_from(start))
 
 
-def read_formula(cursor: Cursor) -> Node:
+def read_formula(cursor: Cursor) -> builtins.Node:
     """Conditions joined by `,`, `and` and `or`; or a single condition, or a value."""
     start = cursor.token.start
     begin = 0
     node = _read_part(cursor)
     if cursor.token.kind in JOINTS:
-        parts = [condition_of(cursor, node)]
+        parts = [builtins.condition_of(cursor, node)]
         alternatives: list[syntax.Condition] = []
         joints: set[str] = set()
         while (joint := cursor.token.kind) in JOINTS:
@@ -109,7 +98,7 @@ def read_formula(cursor: Cursor) -> Node:
                 parts = []
             cursor.advance()
             begin = cursor.index
-            parts.append(condition_of(cursor, _read_part(cursor)))
+            parts.append(builtins.condition_of(cursor, _read_part(cursor)))
         span = cursor.span_from(start)
         node = syntax.Or((*alternatives, _joined(parts)), span) if alternatives else syntax.And(tuple(parts), span)
     cursor.begin = begin
@@ -145,13 +134,13 @@ def _check_joint(cursor: Cursor, joints: set[str]) -> None:
         )
 
 
-def _read_part(cursor: Cursor) -> Node:
+def _read_part(cursor: Cursor) -> builtins.Node:
     """A condition without `,`, `and` and `or`, or a value."""
     token = cursor.token
     kind = token.kind
     # A name is never the last token.
     if kind in PREDICATE_KINDS and cursor.tokens[cursor.index + 1].kind == "(":
-        node: Node = read_application(cursor)
+        node: builtins.Node = read_application(cursor)
         if cursor.token.kind not in _AFTER_VALUES:
             return node
         node = _continue_operation(cursor, node, token.start, 0)
@@ -172,7 +161,7 @@ def _read_negation(cursor: Cursor) -> syntax.Not:
     cursor.advance()
     if cursor.token.kind == "let" and cursor.following.kind != "(":
         raise cursor.unexpected("a condition", help="`let` only names a value, so it cannot be negated")
-    condition = condition_of(cursor, _read_part(cursor))
+    condition = builtins.condition_of(cursor, _read_part(cursor))
     cursor.leave()
     return syntax.Not(condition, cursor.span_from(start))
 
@@ -194,13 +183,13 @@ def _read_definition(cursor: Cursor) -> syntax.Let:
     return syntax.Let(variable, read_expression(cursor), cursor.span_from(start))
 
 
-def _read_comparison(cursor: Cursor, left: Node, start: int) -> Node:
+def _read_comparison(cursor: Cursor, left: builtins.Node, start: int) -> builtins.Node:
     """The rest of a comparison behind its first value: an operator and another value, a set, or nothing."""
     kind = cursor.token.kind
     operator = _COMPARISONS.get(kind)
     if operator is not None:
         _check_arrow(cursor, left)
-        value = expression_of(cursor, left)
+        value = builtins.expression_of(cursor, left)
         cursor.advance()
         comparison = syntax.Comparison(operator, value, read_expression(cursor), cursor.span_from(start))
         if cursor.token.kind in _COMPARISONS:
@@ -208,18 +197,20 @@ def _read_comparison(cursor: Cursor, left: Node, start: int) -> Node:
             raise cursor.unexpected("`,` or `.`", help="write two comparisons: `1 < X and X < 9`")
         return comparison
     if kind == "in":
-        return read_membership(cursor, expression_of(cursor, left), start)
+        return read_membership(cursor, builtins.expression_of(cursor, left), start)
     if kind == "not" and cursor.following.kind == "in":
-        value = expression_of(cursor, left)
+        value = builtins.expression_of(cursor, left)
         cursor.advance()
         membership = read_membership(cursor, value, start)
         return syntax.Not(membership, membership.span)
     return left
 
 
-def _check_arrow(cursor: Cursor, left: Node) -> None:
+def _check_arrow(cursor: Cursor, left: builtins.Node) -> None:
     """Raises if the sign of a comparison in a head is meant as an arrow: `p(X) <= q(X).`"""
-    is_condition = isinstance(left, syntax.Comparison) or (isinstance(left, syntax.Atom) and left.predicate not in FUNCTIONS)
+    is_condition = isinstance(left, syntax.Comparison) or (
+        isinstance(left, syntax.Atom) and left.predicate not in builtins.FUNCTIONS
+    )
     if cursor.in_head and is_condition and not cursor.has_arrow():
         raise cursor.unexpected("`<-`", help="the arrow between head and body is `<-`, with the head on its left")
 
@@ -234,20 +225,20 @@ def read_membership(cursor: Cursor, value: syntax.Expression, start: int) -> syn
 
 
 def read_expression(cursor: Cursor) -> syntax.Expression:
-    return expression_of(cursor, _read_operation(cursor, 0, "a value"))
+    return builtins.expression_of(cursor, _read_operation(cursor, 0, "a value"))
 
 
-def _read_operation(cursor: Cursor, power: int, expected: str) -> Node:
+def _read_operation(cursor: Cursor, power: int, expected: str) -> builtins.Node:
     """Operands joined by operators that bind more tightly than `power`; or one operand, which may also be a condition."""
     start = cursor.token.start
     return _continue_operation(cursor, _read_operand(cursor, expected), start, power)
 
 
-def _continue_operation(cursor: Cursor, node: Node, start: int, power: int) -> Node:
+def _continue_operation(cursor: Cursor, node: builtins.Node, start: int, power: int) -> builtins.Node:
     while (operator := _operator(cursor.token)) is not None and _POWERS[operator] > power:
-        left, height = expression_of(cursor, node), cursor.height
+        left, height = builtins.expression_of(cursor, node), cursor.height
         cursor.advance()
-        right = expression_of(cursor, _read_operation(cursor, _POWERS[operator], "a value"))
+        right = builtins.expression_of(cursor, _read_operation(cursor, _POWERS[operator], "a value"))
         node = syntax.Operation(operator, left, right, cursor.span_from(start))
         cursor.grow(max(height, cursor.height) + 1)
     return node
@@ -259,7 +250,7 @@ def _operator(token: Token) -> syntax.Arithmetic | None:
     return _ARITHMETIC.get(token.kind)
 
 
-def _read_operand(cursor: Cursor, expected: str) -> Node:
+def _read_operand(cursor: Cursor, expected: str) -> builtins.Node:
     token = cursor.token
     following = cursor.following.kind
     if token.kind in PREDICATE_KINDS and following == "(":
@@ -273,10 +264,10 @@ def _read_operand(cursor: Cursor, expected: str) -> Node:
         cursor.advance()
         return syntax.Attribute(token.text, cursor.token_span(token))
     term = read_term(cursor, expected)
-    return expression_of(cursor, term)
+    return builtins.expression_of(cursor, term)
 
 
-def _read_parentheses(cursor: Cursor) -> Node:
+def _read_parentheses(cursor: Cursor) -> builtins.Node:
     cursor.enter()
     cursor.advance()
     node = read_formula(cursor)
@@ -290,7 +281,7 @@ def _read_negative(cursor: Cursor) -> syntax.Negative:
     cursor.enter()
     cursor.advance()
     token = cursor.token
-    operand = expression_of(cursor, _read_operand(cursor, "a number"))
+    operand = builtins.expression_of(cursor, _read_operand(cursor, "a number"))
     if isinstance(operand, syntax.Constant) and isinstance(operand.value, str | bool):
         message = f"expected a number, found `{token.text}`"
         raise cursor.failure("E101", message, cursor.token_span(token), label="expected a number")
@@ -315,22 +306,22 @@ def read_application(cursor: Cursor) -> syntax.Atom | syntax.RowAtom | syntax.Te
             return syntax.Atom(name, tuple(terms), Span(cursor.source, token.start, tokens[index - 1].end))
     cursor.jump(index)
     if cursor.token.kind == ")" and not terms:
-        raise without_arguments(cursor, name, cursor.token_span(token))
-    aggregates = token.kind == "word" and name in AGGREGATES
+        raise builtins.without_arguments(cursor, name, cursor.token_span(token))
+    aggregates = token.kind == "word" and name in builtins.AGGREGATES
     if not terms and at_argument_name(cursor) and not aggregates:
         return read_row(cursor, name, token.start)
     cursor.enter()
     arguments, height = _read_arguments(cursor, name, terms)
     if cursor.token.kind == ":" and aggregates and len(arguments) == 1:
-        aggregate = _read_aggregate(cursor, syntax.Aggregation(name), expression_of(cursor, arguments[0]), token.start)
+        aggregate = _read_aggregate(cursor, syntax.Aggregation(name), builtins.expression_of(cursor, arguments[0]), token.start)
         cursor.leave()
         return aggregate
     if (
         aggregates
-        and name not in FUNCTIONS
+        and name not in builtins.FUNCTIONS
         and not all(isinstance(argument, syntax.Variable | syntax.Constant | syntax.Wildcard) for argument in arguments)
     ):
-        raise without_colon(cursor, name, cursor.token_span(token))
+        raise builtins.without_colon(cursor, name, cursor.token_span(token))
     if cursor.token.kind == ":":
         raise mixed_arguments(cursor, cursor.token_span(cursor.tokens[cursor.index - 1]))
     cursor.expect(")", "`,` or `)`")
@@ -339,9 +330,9 @@ def read_application(cursor: Cursor) -> syntax.Atom | syntax.RowAtom | syntax.Te
     return _applied(cursor, name, arguments, cursor.span_from(token.start))
 
 
-def _read_arguments(cursor: Cursor, name: str, before: list[syntax.Term]) -> tuple[list[Node | syntax.Wildcard], int]:
+def _read_arguments(cursor: Cursor, name: str, before: list[syntax.Term]) -> tuple[list[builtins.Node | syntax.Wildcard], int]:
     """All arguments, those in `before` included, and the height of the highest argument read here."""
-    arguments: list[Node | syntax.Wildcard] = [*before]
+    arguments: list[builtins.Node | syntax.Wildcard] = [*before]
     highest = 0
     while True:
         arguments.append(_read_argument(cursor, name))
@@ -351,7 +342,7 @@ def _read_arguments(cursor: Cursor, name: str, before: list[syntax.Term]) -> tup
         cursor.advance()
 
 
-def _read_argument(cursor: Cursor, name: str) -> Node | syntax.Wildcard:
+def _read_argument(cursor: Cursor, name: str) -> builtins.Node | syntax.Wildcard:
     if cursor.token.text == "_" and cursor.following.kind in _ENDS:
         cursor.height = 0
         return read_term(cursor)
@@ -360,18 +351,18 @@ def _read_argument(cursor: Cursor, name: str) -> Node | syntax.Wildcard:
     if name == "within":
         if cursor.token.kind == "%":
             cursor.advance()
-            return tolerance(cursor, "percent", (expression_of(cursor, node),), cursor.span_from(start))
-        if isinstance(node, syntax.Atom) and node.predicate in TOLERANCES:
-            arguments = tuple(expression_of(cursor, term) for term in node.terms)
-            return tolerance(cursor, node.predicate, arguments, cursor.span_from(start))
+            return builtins.tolerance(cursor, "percent", (builtins.expression_of(cursor, node),), cursor.span_from(start))
+        if isinstance(node, syntax.Atom) and node.predicate in builtins.TOLERANCES:
+            arguments = tuple(builtins.expression_of(cursor, term) for term in node.terms)
+            return builtins.tolerance(cursor, node.predicate, arguments, cursor.span_from(start))
     return node
 
 
-def _applied(cursor: Cursor, name: str, arguments: list[Node | syntax.Wildcard], span: Span) -> syntax.Atom | syntax.Test:
+def _applied(cursor: Cursor, name: str, arguments: list[builtins.Node | syntax.Wildcard], span: Span) -> syntax.Atom | syntax.Test:
     terms = tuple(argument for argument in arguments if isinstance(argument, syntax.Variable | syntax.Constant | syntax.Wildcard))
     if len(terms) == len(arguments):
         return syntax.Atom(name, terms, span)
-    return syntax.Test(name, tuple(expression_of(cursor, argument) for argument in arguments), span)
+    return syntax.Test(name, tuple(builtins.expression_of(cursor, argument) for argument in arguments), span)
 
 
 def _read_aggregate(cursor: Cursor, function: syntax.Aggregation, value: syntax.Expression, start: int) -> syntax.Aggregate:
@@ -436,5 +427,5 @@ def read_atom(cursor: Cursor) -> syntax.Atom:
     token = cursor.token
     name = read_predicate(cursor, "an atom")
     if cursor.token.kind in JOINTS or cursor.token.kind in {".", "end", "<-"}:
-        raise without_arguments(cursor, name, cursor.token_span(token))
+        raise builtins.without_arguments(cursor, name, cursor.token_span(token))
     raise cursor.unexpected("`(`", help="a name of other characters than letters, digits and underscores is quoted")

@@ -8,24 +8,11 @@ from functools import cache
 from itertools import combinations
 
 from rulescore.errors import Diagnostic, InputError, Severity, Source, are_errors, place_of
-from rulescore.language import syntax
+from rulescore.language import syntax, trees
 from rulescore.language.builtins import TESTS, gives_value
 from rulescore.language.declarations.refute import Refute
 from rulescore.language.printer import print_atom, print_condition, print_statement, rule_names
 from rulescore.language.reading import read_rules
-from rulescore.language.trees import (
-    Node,
-    aggregates_in,
-    conditions_of,
-    named_predicates,
-    nodes_in,
-    parts,
-    span_of,
-    used_arities,
-    used_atoms,
-    uses,
-    variables_in,
-)
 from rulescore.logic.binding import safety
 from rulescore.logic.formula import Schema, may_equal
 from rulescore.logic.places import computed_variables, typed_by_body
@@ -107,7 +94,7 @@ def _one_fact(rule: syntax.Rule) -> tuple[syntax.Condition, syntax.Condition] | 
     atoms = [condition for condition in rule.body.conditions if isinstance(condition, syntax.Atom | syntax.RowAtom)]
     for left, right in combinations(atoms, 2):
         rest = [condition for condition in rule.body.conditions if condition is not left and condition is not right]
-        elsewhere = {variable.name for condition in rest for variable in variables_in(condition)}
+        elsewhere = {variable.name for condition in rest for variable in trees.variables_in(condition)}
         if sides in _made_equal(left, right, elsewhere):
             return left, right
     return None
@@ -214,7 +201,7 @@ def _defined_otherwise(program: syntax.Program) -> Iterator[Diagnostic]:
             if fact in program.definitions:
                 message = f"`{name}` is defined by `{fact}`, which is defined itself"
                 yield Diagnostic("E116", message, place_of(statement.fact.span), helps=("define it by facts",))
-    for name, arity, span in uses(program) if program.definitions else ():
+    for name, arity, span in trees.uses(program) if program.definitions else ():
         if name in program.definitions and arity != (defined := program.definitions[name].head.arity):
             message = f"`{name}` has {arity} argument{'s' if arity != 1 else ''} here and {defined} in its definition"
             yield Diagnostic("E203", message, place_of(span))
@@ -225,7 +212,7 @@ def _without_variables(program: syntax.Program) -> Iterator[Diagnostic]:
     for rule in program.rules:
         if isinstance(rule.head, syntax.Atom) and any(isinstance(term, syntax.Variable) for term in rule.head.terms):
             continue
-        terms = [term for atom in used_atoms(rule) for term in atom.terms]
+        terms = [term for atom in trees.used_atoms(rule) for term in atom.terms]
         if terms and all(
             isinstance(term, syntax.Constant) and isinstance(term.value, str) and len(term.value) == 1 for term in terms
         ):
@@ -244,12 +231,14 @@ def _idle_aggregates(program: syntax.Program) -> Iterator[Diagnostic]:
     for rule in program.occurrences.others:
         if not isinstance(rule, syntax.Rule):
             continue
-        found = [aggregate for condition in conditions_of(rule) for aggregate in aggregates_in(condition)]
+        found = [aggregate for condition in trees.conditions_of(rule) for aggregate in trees.aggregates_in(condition)]
         if not found:
             continue
-        outside = {variable.name for condition in conditions_of(rule) for variable in variables_in(condition, aggregates=False)}
+        outside = {
+            variable.name for condition in trees.conditions_of(rule) for variable in trees.variables_in(condition, aggregates=False)
+        }
         for aggregate in found:
-            if not any(_ranges(node, outside) for node in nodes_in(aggregate)):
+            if not any(_ranges(node, outside) for node in trees.nodes_in(aggregate)):
                 yield Diagnostic(
                     "W207",
                     f"this `{aggregate.function}` has no variable of its own",
@@ -260,7 +249,7 @@ def _idle_aggregates(program: syntax.Program) -> Iterator[Diagnostic]:
                 )
 
 
-def _ranges(node: Node, outside: set[str]) -> bool:
+def _ranges(node: trees.Node, outside: set[str]) -> bool:
     return isinstance(node, syntax.Wildcard | syntax.RowAtom) or (isinstance(node, syntax.Variable) and node.name not in outside)
 
 
@@ -290,7 +279,7 @@ def meaning_key(rule: syntax.Rule) -> _Key:
     """A key that is equal for rules that say the same in the same order, whatever the names of their variables."""
     numbers: dict[str, int] = {}
 
-    def key(node: Node) -> _Key:
+    def key(node: trees.Node) -> _Key:
         match node:
             case syntax.Variable(name):
                 return ("variable", numbers.setdefault(name, len(numbers)))
@@ -310,9 +299,9 @@ def meaning_key(rule: syntax.Rule) -> _Key:
                 own = function.value
             case _:
                 own = None
-        return (type(node).__name__, own, *(key(part) for part in parts(node)))
+        return (type(node).__name__, own, *(key(part) for part in trees.parts(node)))
 
-    return tuple(key(condition) for condition in conditions_of(rule))
+    return tuple(key(condition) for condition in trees.conditions_of(rule))
 
 
 def _plain_key(rule: syntax.Rule) -> _Key:
@@ -410,7 +399,7 @@ def _group_arities(program: syntax.Program, vocabulary: Vocabulary) -> Iterator[
 
 def two_arities(declaration: syntax.Declaration, arity_of: Callable[[str], int | None]) -> Iterator[Diagnostic]:
     """An error if incompatible predicates have different numbers of arguments."""
-    predicates = named_predicates(declaration) if isinstance(declaration, syntax.Refuting) and declaration.opposing else ()
+    predicates = trees.named_predicates(declaration) if isinstance(declaration, syntax.Refuting) and declaration.opposing else ()
     arities = {predicate: arity for predicate in predicates if (arity := arity_of(predicate)) is not None}
     if len(set(arities.values())) > 1:
         yield Diagnostic(
@@ -424,7 +413,7 @@ def two_arities(declaration: syntax.Declaration, arity_of: Callable[[str], int |
 def _named(program: syntax.Program) -> set[str]:
     """The predicates that statements name."""
     refuted = (statement.refuted for statement in program.declarations if isinstance(statement, syntax.Refuting))
-    return {name for names in refuted for name in names if name is not None}.union(used_arities(program))
+    return {name for names in refuted for name in names if name is not None}.union(trees.used_arities(program))
 
 
 def _function_names(program: syntax.Program, known: Names) -> Iterator[Diagnostic]:
@@ -447,20 +436,20 @@ def _unknown_predicates(
 ) -> Iterator[Diagnostic]:
     known = {p.name for p in vocabulary.predicates.values() if p.occurs} | declared
     spellings = Spellings(known.union(TESTS, names.functions))
-    arities = used_arities(program)
+    arities = trees.used_arities(program)
     unknown = {
         name for name in _named(program) if not (name in known and _has_facts(vocabulary, name)) and names.is_predicate(name)
     }
     asked: set[str] = set()
     for statement in program.statements if unknown else ():
-        for predicate in named_predicates(statement):
+        for predicate in trees.named_predicates(statement):
             if predicate in asked or predicate not in unknown:
                 continue
             close = None if predicate in known else spellings.closest(predicate)
             if close is None and not isinstance(statement, syntax.Rule):
                 continue
             asked.add(predicate)
-            span = span_of(predicate, statement)
+            span = trees.span_of(predicate, statement)
             if close is not None:
                 yield Diagnostic(
                     "E205",
@@ -487,7 +476,7 @@ def _has_facts(vocabulary: Vocabulary, predicate: str) -> bool:
 
 def literal_positions(statement: syntax.Rule | Refute) -> Iterator[tuple[syntax.Atom, int, syntax.Constant]]:
     """The constants of a statement, each with every position of an atom that holds it or a variable compared with it."""
-    atoms = list(used_atoms(statement))
+    atoms = list(trees.used_atoms(statement))
     for atom in atoms:
         for position, term in enumerate(atom.terms):
             if isinstance(term, syntax.Constant):
@@ -530,7 +519,7 @@ def _unused(program: syntax.Program) -> Iterator[Diagnostic]:
     if not asked:
         return
     heads = {name for rule in program.rules for name in _head_predicates(rule)}
-    anywhere = {atom.predicate for s in program.statements for atom in used_atoms(s)}
+    anywhere = {atom.predicate for s in program.statements for atom in trees.used_atoms(s)}
     checked = {id(rule.span) for rule in program.rules if rule.span}
     for statement in asked:
         # An ontology is written for any rules, so a declaration that concerns none is no mistake.
@@ -562,7 +551,7 @@ def _head_predicates(rule: syntax.Rule) -> Iterator[str]:
     if isinstance(rule.head, syntax.Atom):
         yield rule.head.predicate
         return
-    for node in nodes_in(rule.head):
+    for node in trees.nodes_in(rule.head):
         match node:
             case syntax.Atom(predicate):
                 yield predicate
@@ -595,7 +584,7 @@ def _resolve(declaration: syntax.Refuting, resolver: Resolver) -> None:
         bound = {term.name: term for term in typed.head.terms if isinstance(term, syntax.Variable)}
         resolver.body(typed.body, bound, typed.head)
         return
-    for atom in used_atoms(declaration):
+    for atom in trees.used_atoms(declaration):
         resolver.atom(syntax.Atom(atom.predicate, (syntax.Wildcard(),) * atom.arity, atom.span), {})
     for predicate in () if declaration.conditions else declaration.refuted:
         if predicate is not None:

@@ -14,20 +14,7 @@ from rulescore.arguments.rule_sources import RulesLike
 from rulescore.counting.parameters import oppositions
 from rulescore.errors import Diagnostic, InputError
 from rulescore.loading.facts import Loaded
-from rulescore.mending.enumeration import (
-    NO_ARGUMENT,
-    Integers,
-    Query,
-    Rows,
-    all_contributions,
-    conclusions_of,
-    estimate,
-    joined,
-    load_queries,
-    reasons_for_lists,
-    refuse_conventions,
-    width_of,
-)
+from rulescore.mending import enumeration
 from rulescore.mending.sources import batches, read, unranked_predictions
 from rulescore.mending.table import CandidateRule, CandidateTable, Domain, Fact, split
 from rulescore.readers.sources import FactsLike
@@ -86,8 +73,8 @@ def all_candidates(
     session: Session, *, limit: int = MOST_GROUNDINGS, trust_declared: bool = False, queries: FactsLike | None = None
 ) -> CandidateTable:
     """The table of all candidates of an open session, or only of candidates that answer queries."""
-    refuse_conventions(session)
-    if problems := reasons_for_lists(session):
+    enumeration.refuse_conventions(session)
+    if problems := enumeration.reasons_for_lists(session):
         message = f"candidates cannot be counted all at once for {len(problems)} of the rules"
         notes = tuple(f"`{name}`: {reason}" for name, reason in problems.items())
         helps = ("give lists of candidates, which may break rules of any form: `of=…`, `--of LISTS`", "or leave these rules out")
@@ -95,7 +82,7 @@ def all_candidates(
     evaluation = session.audit()
     asked = None if queries is None else ask(session, queries)
     _refuse_many(session, limit, asked=queries is not None)
-    rows = all_contributions(session, asked=queries is not None)
+    rows = enumeration.all_contributions(session, asked=queries is not None)
     domain = None
     if asked is not None:
         ids = session.data.loaded.predicate_ids
@@ -104,7 +91,7 @@ def all_candidates(
 
 
 def _refuse_many(session: Session, limit: int, *, asked: bool) -> None:
-    groundings = estimate(session, limit, asked=asked)
+    groundings = enumeration.estimate(session, limit, asked=asked)
     if groundings > limit:
         message = f"the candidates have more than {limit:,} groundings"
         helps = (
@@ -119,11 +106,11 @@ def listed_candidates(setting: Setting, lists: ModelPredictions, *, trust_declar
     """The table of the candidates of lists, counted as predictions are: rules may have any form."""
     scoring = replace(setting.scoring, allow_unrefutable=True)
     with Session(replace(setting, predictions=(lists,), truth=None, scoring=scoring)) as session:
-        refuse_conventions(session)
+        enumeration.refuse_conventions(session)
         evaluation = session.evaluate(contributions=True)
         contributions = evaluation.contributions
         loaded, numbers = session.data.loaded, {key: number for number, key in enumerate(_keys(session))}
-        width = width_of(loaded)
+        width = enumeration.width_of(loaded)
         by_name = {rule.name: number for number, rule in enumerate(session.rules)}
         domain = Domain(listed=frozenset(_predicted(session)))
         rows = _listed_rows(contributions, loaded, numbers, by_name, width)
@@ -141,15 +128,17 @@ def _predicted(session: Session) -> Iterator[Fact]:
                 yield (literal // loaded.stride, *values)
 
 
-def _listed_rows(table: pa.Table, loaded: Loaded, numbers: Mapping[str, int], rules: Mapping[str, int], width: int) -> Rows:
+def _listed_rows(
+    table: pa.Table, loaded: Loaded, numbers: Mapping[str, int], rules: Mapping[str, int], width: int
+) -> enumeration.Rows:
     n = table.num_rows
     rule = np.array([rules[name] for name in table["rule"].to_pylist()], np.int64)
     predicate = np.array([loaded.predicate_ids[name] for name in table["predicate"].to_pylist()], np.int64)
-    values = np.full((n, width), NO_ARGUMENT, np.int64)
+    values = np.full((n, width), enumeration.NO_ARGUMENT, np.int64)
     for place, (texts, letters) in enumerate(zip(table["arguments"].to_pylist(), table["types"].to_pylist(), strict=True)):
         values[place, : len(texts)] = [numbers[_key(text, letter)] for text, letter in zip(texts, letters, strict=True)]
     counts = [table[field].to_numpy().astype(np.int64) for field in ("confirmed", "refuted", "evaluable")]
-    return joined([Rows(rule, predicate, values, np.stack(counts, axis=1))], width)
+    return enumeration.joined([enumeration.Rows(rule, predicate, values, np.stack(counts, axis=1))], width)
 
 
 def _key(text: str, letter: str) -> str:
@@ -165,30 +154,32 @@ def _keys(session: Session) -> list[str]:
     return keys
 
 
-def ask(session: Session, facts: FactsLike) -> list[Query]:
+def ask(session: Session, facts: FactsLike) -> list[enumeration.Query]:
     """The queries that facts answer, loaded for the statements that count their candidates."""
     queries = _queries(session.data.loaded, _keys(session), facts)
-    load_queries(session, queries)
+    enumeration.load_queries(session, queries)
     return queries
 
 
-def _queries(loaded: Loaded, keys: Sequence[str], facts: FactsLike) -> list[Query]:
+def _queries(loaded: Loaded, keys: Sequence[str], facts: FactsLike) -> list[enumeration.Query]:
     numbers = {key: number for number, key in enumerate(keys)}
-    queries: dict[Query, None] = {}
+    queries: dict[enumeration.Query, None] = {}
     for batch in batches(facts):
         for predicate, terms, _ in read(batch):
             if loaded.vocabulary.arity(predicate) != batch.arity:
                 continue  # no rule and no fact has this predicate, so its candidates have no contributions
             for place, key in enumerate(terms):
                 if key in numbers:
-                    queries[Query(predicate, place, numbers[key])] = None
+                    queries[enumeration.Query(predicate, place, numbers[key])] = None
     return list(queries)
 
 
-def _table(session: Session, evaluation: Evaluation, rows: Rows, domain: Domain | None, *, trust_declared: bool) -> CandidateTable:
+def _table(
+    session: Session, evaluation: Evaluation, rows: enumeration.Rows, domain: Domain | None, *, trust_declared: bool
+) -> CandidateTable:
     loaded = session.data.loaded
     observed, negative = _facts(session)
-    facts = frozenset(tuple(value for value in fact if value != NO_ARGUMENT) for fact in observed.tolist())
+    facts = frozenset(tuple(value for value in fact if value != enumeration.NO_ARGUMENT) for fact in observed.tolist())
     single, many = split(rows, facts)
     rules = tuple(_rules(session, evaluation, trust_declared=trust_declared))
     sure = [number for number, rule in enumerate(rules) if rule.kind is RuleKind.HARD and not rule.unrefutable]
@@ -202,7 +193,7 @@ def _table(session: Session, evaluation: Evaluation, rows: Rows, domain: Domain 
         observed=observed,
         opposes=_opposes(session),
         negative=negative,
-        conclusions=conclusions_of(session, sure),
+        conclusions=enumeration.conclusions_of(session, sure),
         domain=domain,
     )
 
@@ -232,15 +223,15 @@ def _opposes(session: Session) -> dict[int, tuple[tuple[int, tuple[int, ...]], .
     return {number: tuple(others) for number, others in refuting.items()}
 
 
-def _facts(session: Session) -> tuple[Integers, frozenset[Fact]]:
+def _facts(session: Session) -> tuple[enumeration.Integers, frozenset[Fact]]:
     """The observed facts, as predicate and arguments, and the negative facts."""
     loaded = session.data.loaded
-    width, predicates = width_of(loaded), len(loaded.predicate_ids)
+    width, predicates = enumeration.width_of(loaded), len(loaded.predicate_ids)
     parts, negative = [np.zeros((0, width + 1), np.int64)], []
     for arity in sorted(loaded.fact_arities):
         f = row(fact_table(arity), "f")
         rows = session.engine.query(select(f.literal, *f[arguments(arity)]).from_(f).where(f.literal % loaded.stride == 0))
-        values = np.full((rows.num_rows, width + 1), NO_ARGUMENT, np.int64)
+        values = np.full((rows.num_rows, width + 1), enumeration.NO_ARGUMENT, np.int64)
         values[:, 0] = rows["literal"].to_numpy() // loaded.stride
         for place in range(arity):
             values[:, place + 1] = rows[argument(place)].to_numpy()

@@ -7,38 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from rulescore.plots.look import (
-    BESIDE,
-    COLOURS,
-    EVEN,
-    GREY,
-    INTERVALS,
-    MOST_LABELLED,
-    NAMED,
-    NUMBERS,
-    OURS,
-    PUBLISHED,
-    NothingToDrawError,
-    colours,
-    dashes,
-    data,
-    even,
-    few,
-    finished,
-    intervals_of,
-    labels,
-    legend,
-    log_words,
-    powers,
-    published_rows,
-    refuse_unknown,
-    rule_labels,
-    rule_text,
-    shapes,
-    sizes,
-    thinned,
-    wide,
-)
+from rulescore.plots import look
 from rulescore.reporting.listing import counted, of_all
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.labels import Labels
@@ -60,8 +29,8 @@ Intervals = Mapping[tuple[str, str], tuple[float, float]]
 def rules_chart(evaluation: Evaluation, published: Any = None) -> Any:
     """Hard rules and soft rules, a row each with a mark for each model. If there are many rules: rows of the rules that are
     published, separate the models most or are broken most, and curves of all."""
-    rows = published_rows(published, ("rule", "model", "value"))
-    refuse_unknown(rows, "rule", {rule.info.name for rule in evaluation.rule_results})
+    rows = look.published_rows(published, ("rule", "model", "value"))
+    look.refuse_unknown(rows, "rule", {rule.info.name for rule in evaluation.rule_results})
     theirs = {(row["rule"], row["model"]): row["value"] for row in rows}
     ours = _scores(evaluation)
     models = list(dict.fromkeys([*(model.name for model in evaluation.model_results), *(model for _, model in theirs)]))
@@ -69,19 +38,19 @@ def rules_chart(evaluation: Evaluation, published: Any = None) -> Any:
     drawn = [rule for rule in evaluation.rule_results if rule.info.name in scored]
     if not drawn:
         reason = "no rule has a score" if evaluation.model_results else "there are no models"
-        raise NothingToDrawError("rules", reason)
+        raise look.NothingToDrawError("rules", reason)
     named = _named(evaluation, drawn, {rule for rule, _ in theirs}, len(models))
-    look, intervals = labels(models), _intervals(evaluation)
-    parts = [_score_rows(rules, kind, look, ours, theirs, intervals, evaluation.labels) for kind, rules in _by_kind(named).items()]
-    notes = [*([BESIDE] if theirs else []), *([EVEN] if any(rule.kind is not RuleKind.HARD for rule in named) else [])]
-    notes += [*([INTERVALS] if intervals else []), *_left_out(evaluation, len(drawn))]
+    seen, intervals = look.labels(models), _intervals(evaluation)
+    parts = [_score_rows(rules, kind, seen, ours, theirs, intervals, evaluation.labels) for kind, rules in _by_kind(named).items()]
+    notes = [*([look.BESIDE] if theirs else []), *([look.EVEN] if any(rule.kind is not RuleKind.HARD for rule in named) else [])]
+    notes += [*([look.INTERVALS] if intervals else []), *_left_out(evaluation, len(drawn))]
     title = "Score of each rule under each model"
     if len(named) < len(drawn):
         title = f"Scores of {counted(len(drawn), 'rule')} under each model"
         which = "published, or separating the models most" if theirs else "separating the models most, or broken most"
         notes += [f"by name: {of_all(len(named), len(drawn))}, those {which}", "below: all rules, each model's worst first"]
-        parts += [_curves(rules, kind, look, ours) for kind, rules in _by_kind(drawn).items()]
-    return finished(alt.vconcat(*parts), title, *notes)
+        parts += [_curves(rules, kind, seen, ours) for kind, rules in _by_kind(drawn).items()]
+    return look.finished(alt.vconcat(*parts), title, *notes)
 
 
 def _scores(evaluation: Evaluation) -> dict[tuple[str, str], float]:
@@ -94,7 +63,7 @@ def _scores(evaluation: Evaluation) -> dict[tuple[str, str], float]:
 
 
 def _intervals(evaluation: Evaluation) -> Intervals:
-    compared = intervals_of(evaluation)
+    compared = look.intervals_of(evaluation)
     if compared is None:
         return {}
     columns = [compared.rules[name].to_pylist() for name in ("rule", "model", "score_low", "score_high")]
@@ -107,11 +76,11 @@ def _left_out(evaluation: Evaluation, drawn: int) -> list[str]:
 
 
 def _named(evaluation: Evaluation, drawn: Sequence[RuleResult], published: set[str], models: int) -> list[RuleResult]:
-    all_of = min(MOST_LABELLED, max(5, _MOST_MARKS // models))
+    all_of = min(look.MOST_LABELLED, max(5, _MOST_MARKS // models))
     names = [model.name for model in evaluation.model_results]
     if len(drawn) <= all_of:
         return most_telling(drawn, names)
-    most = min(all_of, max(NAMED, len(published)))
+    most = min(all_of, max(look.NAMED, len(published)))
     first = [rule for rule in drawn if rule.info.name in published][:most]
     others = [rule for rule in drawn if rule.info.name not in published]
     return most_telling([*first, *most_telling(others, names, most - len(first))], names)
@@ -133,11 +102,11 @@ def _score_rows(
     intervals: Intervals,
     ids: Labels,
 ) -> Any:
-    label = rule_labels(rules, ids)
-    text = {rule.info.name: rule_text(rule.info.text) for rule in rules}
+    label = look.rule_labels(rules, ids)
+    text = {rule.info.name: look.rule_text(rule.info.text) for rule in rules}
     values: list[dict[str, Any]] = [
         {"rule": label[rule], "text": text[rule], "model": models[model], "score": scores[rule, model], "source": source}
-        for source, scores in ((OURS, ours), (PUBLISHED, theirs))
+        for source, scores in ((look.OURS, ours), (look.PUBLISHED, theirs))
         for rule in label
         for model in models
         if (rule, model) in scores
@@ -154,26 +123,26 @@ def _score_rows(
     base = alt.Chart().encode(
         y=alt.Y("rule:N", sort=list(label.values()), title=None, axis=axis),
         yOffset=alt.YOffset("model:N", sort=names, scale=alt.Scale(domain=names)),
-        x=alt.X("score:Q", title=_AXES[kind] + log_words(greatest), **wide(greatest, whole=kind is RuleKind.HARD)),
-        color=alt.Color("model:N", scale=colours(names), legend=legend()),
+        x=alt.X("score:Q", title=_AXES[kind] + look.log_words(greatest), **look.wide(greatest, whole=kind is RuleKind.HARD)),
+        color=alt.Color("model:N", scale=look.colours(names), legend=look.legend()),
     )
     points = base.encode(
-        shape=alt.Shape("model:N", scale=shapes(names), legend=legend()),
+        shape=alt.Shape("model:N", scale=look.shapes(names), legend=look.legend()),
         tooltip=[alt.Tooltip(field) for field in ("rule:N", "text:N", "model:N", "score:Q", "source:N")],
     )
-    heavy, ring = (alt.Size("model:N", scale=sizes(names, size), legend=None) for size in (30, 95))
-    filled = points.encode(size=heavy).mark_point(filled=True, opacity=1).transform_filter(alt.datum.source == OURS)
+    heavy, ring = (alt.Size("model:N", scale=look.sizes(names, size), legend=None) for size in (30, 95))
+    filled = points.encode(size=heavy).mark_point(filled=True, opacity=1).transform_filter(alt.datum.source == look.OURS)
     hollow = points.encode(size=ring).mark_point(filled=False, strokeWidth=1.3, opacity=1)
-    hollow = hollow.transform_filter(alt.datum.source == PUBLISHED)
-    within = base.mark_rule(strokeWidth=0.8).encode(x2="high:Q").properties(data=data(lines))
+    hollow = hollow.transform_filter(alt.datum.source == look.PUBLISHED)
+    within = base.mark_rule(strokeWidth=0.8).encode(x2="high:Q").properties(data=look.data(lines))
     layers = [
-        *([even("x", "score")] if kind is RuleKind.SOFT else []),
+        *([look.even("x", "score")] if kind is RuleKind.SOFT else []),
         *([within] if lines else []),
         filled,
         *([hollow] if theirs else []),
     ]
     height = len(label) * max(15, 6 + 4 * len(names))
-    return alt.layer(*layers, data=data(values)).resolve_scale(size="independent").properties(width=_WIDTH, height=height)
+    return alt.layer(*layers, data=look.data(values)).resolve_scale(size="independent").properties(width=_WIDTH, height=height)
 
 
 def _curves(rules: Sequence[RuleResult], kind: RuleKind, models: Mapping[str, str], ours: Scores) -> Any:
@@ -182,21 +151,21 @@ def _curves(rules: Sequence[RuleResult], kind: RuleKind, models: Mapping[str, st
     marks: list[dict[str, Any]] = []
     for model, name in models.items():
         scores = sorted((ours[rule.info.name, model] for rule in rules if (rule.info.name, model) in ours), reverse=True)
-        line = thinned(list(enumerate(scores, 1)))
+        line = look.thinned(list(enumerate(scores, 1)))
         lines += [{"place": place, "score": score, "model": name} for place, score in line]
-        marks += [{"place": place, "score": score, "model": name} for place, score in few(line, log=True)]
+        marks += [{"place": place, "score": score, "model": name} for place, score in look.few(line, log=True)]
     names = list(models.values())
-    ticks = alt.Axis(values=powers(len(rules)), format=NUMBERS)
+    ticks = alt.Axis(values=look.powers(len(rules)), format=look.NUMBERS)
     scale = alt.Scale(type="log", domain=[1, max(len(rules), 2)], nice=False)
     place = alt.X("place:Q", title=f"{kind} rules, the model's worst first (log scale)", scale=scale, axis=ticks)
     greatest = max([row["score"] for row in lines], default=0)
-    score = alt.Y("score:Q", title=f"score{log_words(greatest)}", **wide(greatest, whole=kind is RuleKind.HARD))
-    colour = alt.Color("model:N", scale=colours(names), legend=legend())
-    shape = alt.Shape("model:N", scale=shapes(names), legend=legend())
-    dash = alt.StrokeDash("model:N", scale=dashes(names), legend=None)
-    drawn = alt.Chart(data(lines)).mark_line(strokeWidth=1.6, interpolate="step-after")
-    heavy = alt.Size("model:N", scale=sizes(names, 40), legend=None)
-    points = alt.Chart(data(marks)).mark_point(filled=True, opacity=1)
+    score = alt.Y("score:Q", title=f"score{look.log_words(greatest)}", **look.wide(greatest, whole=kind is RuleKind.HARD))
+    colour = alt.Color("model:N", scale=look.colours(names), legend=look.legend())
+    shape = alt.Shape("model:N", scale=look.shapes(names), legend=look.legend())
+    dash = alt.StrokeDash("model:N", scale=look.dashes(names), legend=None)
+    drawn = alt.Chart(look.data(lines)).mark_line(strokeWidth=1.6, interpolate="step-after")
+    heavy = alt.Size("model:N", scale=look.sizes(names, 40), legend=None)
+    points = alt.Chart(look.data(marks)).mark_point(filled=True, opacity=1)
     return alt.layer(
         drawn.encode(x=place, y=score, color=colour, strokeDash=dash),
         points.encode(x=place, y=score, color=colour, shape=shape, size=heavy),
@@ -210,22 +179,22 @@ _RATES_WIDTH = 380
 def dataset_rates_chart(evaluation: Evaluation, published: Any = None) -> Any:
     """A row for each rule; the rule that is violated most comes first. If there are many rules: a curve of all, and rows of the
     rules that are published or are violated most."""
-    rows = published_rows(published, ("rule", "value"))
-    refuse_unknown(rows, "rule", {rule.info.name for rule in evaluation.rule_results})
+    rows = look.published_rows(published, ("rule", "value"))
+    look.refuse_unknown(rows, "rule", {rule.info.name for rule in evaluation.rule_results})
     known = {row["rule"]: row["value"] for row in rows}
     ordered = _ordered(evaluation.rule_results, known)
     if not ordered:
-        raise NothingToDrawError("dataset_rates", "no rule has an evaluable grounding in the data")
-    notes = [*([BESIDE] if known else []), *_rates_left_out(evaluation, known), "right: refuted of evaluable groundings"]
-    if len(ordered) <= MOST_LABELLED:
-        return finished(_rate_rows(ordered, known, evaluation.labels), "Violation rate of each rule over the data", *notes)
-    most = min(MOST_LABELLED, max(NAMED, len(known)))
+        raise look.NothingToDrawError("dataset_rates", "no rule has an evaluable grounding in the data")
+    notes = [*([look.BESIDE] if known else []), *_rates_left_out(evaluation, known), "right: refuted of evaluable groundings"]
+    if len(ordered) <= look.MOST_LABELLED:
+        return look.finished(_rate_rows(ordered, known, evaluation.labels), "Violation rate of each rule over the data", *notes)
+    most = min(look.MOST_LABELLED, max(look.NAMED, len(known)))
     first = {rule.info.name for rule in sorted(ordered, key=lambda rule: rule.info.name not in known)[:most]}
     named = [rule for rule in ordered if rule.info.name in first]
     which = "those published and those violated most" if known else "those violated most"
     chart = alt.vconcat(_curve(ordered, known), _rate_rows(named, known, evaluation.labels))
     title = f"Violation rates of {counted(len(ordered), 'rule')} over the data"
-    return finished(chart, title, *notes, f"below: {of_all(len(named), len(ordered))}, {which}")
+    return look.finished(chart, title, *notes, f"below: {of_all(len(named), len(ordered))}, {which}")
 
 
 def _rates_left_out(evaluation: Evaluation, known: Mapping[str, float]) -> list[str]:
@@ -239,11 +208,11 @@ def _ordered(rules: Sequence[RuleResult], known: Mapping[str, float]) -> list[Ru
 
 
 def _rate_rows(rules: Sequence[RuleResult], known: Mapping[str, float], ids: Labels) -> Any:
-    label = rule_labels(rules, ids)
+    label = look.rule_labels(rules, ids)
     values: list[dict[str, Any]] = [
         {
             "rule": label[rule.info.name],
-            "text": rule_text(rule.info.text),
+            "text": look.rule_text(rule.info.text),
             "rate": rule.dataset.rate,
             "published": known.get(rule.info.name),
             "counts": of_all(rule.dataset.refuted, rule.dataset.evaluable),
@@ -251,12 +220,12 @@ def _rate_rows(rules: Sequence[RuleResult], known: Mapping[str, float], ids: Lab
         for rule in rules
     ]
     greatest = max([row[key] or 0 for row in values for key in ("rate", "published")])
-    base = alt.Chart(data(values)).encode(
+    base = alt.Chart(look.data(values)).encode(
         y=alt.Y("rule:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, offset=8)),
     )
     scale = alt.Scale(domain=[0, min(1.0, greatest * 1.1) or 1], nice=False)
     rate = alt.X(
-        "rate:Q", title="refuted share of the evaluable groundings", scale=scale, axis=alt.Axis(format=NUMBERS, tickCount=6)
+        "rate:Q", title="refuted share of the evaluable groundings", scale=scale, axis=alt.Axis(format=look.NUMBERS, tickCount=6)
     )
     tips = [
         alt.Tooltip("rule:N"),
@@ -265,10 +234,10 @@ def _rate_rows(rules: Sequence[RuleResult], known: Mapping[str, float], ids: Lab
         alt.Tooltip("counts:N"),
         alt.Tooltip("published:Q"),
     ]
-    stems = base.mark_bar(height=3, color=COLOURS[3]).encode(x=rate)
-    ours = base.mark_point(filled=True, size=45, opacity=1, color=COLOURS[0], clip=False).encode(x=rate, tooltip=tips)
+    stems = base.mark_bar(height=3, color=look.COLOURS[3]).encode(x=rate)
+    ours = base.mark_point(filled=True, size=45, opacity=1, color=look.COLOURS[0], clip=False).encode(x=rate, tooltip=tips)
     theirs = base.mark_point(filled=False, size=110, strokeWidth=1.5, opacity=1, color="black").encode(x=alt.X("published:Q"))
-    counts = base.mark_text(align="left", dx=8, fontSize=10, color=GREY).encode(x=alt.value(_RATES_WIDTH), text="counts:N")
+    counts = base.mark_text(align="left", dx=8, fontSize=10, color=look.GREY).encode(x=alt.value(_RATES_WIDTH), text="counts:N")
     layers = [stems, ours, *([theirs] if known else []), counts]
     return alt.layer(*layers).properties(width=_RATES_WIDTH, height=_ROW * len(values))
 
@@ -276,12 +245,14 @@ def _rate_rows(rules: Sequence[RuleResult], known: Mapping[str, float], ids: Lab
 def _curve(rules: Sequence[RuleResult], known: Mapping[str, float]) -> Any:
     """Our rates of all rules, from the greatest to the least. Published rates stand at the place of their rule."""
     rates = [rule.dataset.rate or 0.0 for rule in rules]
-    line = [{"place": place, "rate": rate} for place, rate in thinned(list(enumerate(rates, 1)))]
+    line = [{"place": place, "rate": rate} for place, rate in look.thinned(list(enumerate(rates, 1)))]
     points = [{"place": place, "rate": known[rule.info.name]} for place, rule in enumerate(rules, 1) if rule.info.name in known]
     place = alt.X("place:Q", title="rules, most violated first", scale=alt.Scale(domain=[1, len(rates)], nice=False))
     greatest = max(rates + [point["rate"] for point in points])
     rate = alt.Y("rate:Q", title="violation rate", scale=alt.Scale(domain=[0, greatest * 1.05 or 1], nice=False))
-    ours = alt.Chart(data(line)).mark_line(color=COLOURS[0], strokeWidth=2, interpolate="step-after").encode(x=place, y=rate)
+    ours = (
+        alt.Chart(look.data(line)).mark_line(color=look.COLOURS[0], strokeWidth=2, interpolate="step-after").encode(x=place, y=rate)
+    )
     some = points[:: len(points) // 200 + 1]
-    theirs = alt.Chart(data(some)).mark_point(color="black", size=40, strokeWidth=1.2, opacity=1).encode(x=place, y=rate)
+    theirs = alt.Chart(look.data(some)).mark_point(color="black", size=40, strokeWidth=1.2, opacity=1).encode(x=place, y=rate)
     return alt.layer(ours, *([theirs] if points else [])).properties(width=_RATES_WIDTH, height=160)

@@ -12,20 +12,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, Place, refuse
+from rulescore.readers import frames
 from rulescore.readers.arrays import ENDINGS, are_triples, read_arrays, triples_table
 from rulescore.readers.files import STANDARD_INPUT, InputFile, ending_of, is_folder, is_pipe
 from rulescore.readers.foreign import asked_columns, read_foreign, readers, recognised, strangers_named
-from rulescore.readers.frames import (
-    arrow_table,
-    is_frame,
-    is_spark_frame,
-    lasting,
-    opened_parquet,
-    read_frame,
-    read_parquet,
-    read_rows,
-    refuse_spark_frame,
-)
 from rulescore.readers.json_lines import read_json_lines
 from rulescore.readers.layout import plain_name
 from rulescore.readers.own_rows import own_facts, own_frame_rows, own_json_rows, own_parquet_rows, own_text_rows
@@ -152,19 +142,19 @@ class _Collector:
             yield from self._file(what if predicate is None else replace(what, predicate=predicate))
         elif isinstance(what, str | Path):
             yield from self._file(FactFile(what, predicate=predicate))
-        elif is_spark_frame(what):
+        elif frames.is_spark_frame(what):
             origin = f"<{_described(what, predicate)}>"
             file = FactFile(origin, predicate=predicate)
             request = Request(origin, file, self._predictions)
-            yield FactStream(origin, partial(refuse_spark_frame, origin), NativeSource(request, what))
-        elif is_frame(what):
-            frame, origin = lasting(what), f"<{_described(what, predicate)}>"
-            stream = self._stream(origin, predicate, partial(read_frame, frame))
+            yield FactStream(origin, partial(frames.refuse_spark_frame, origin), NativeSource(request, what))
+        elif frames.is_frame(what):
+            frame, origin = frames.lasting(what), f"<{_described(what, predicate)}>"
+            stream = self._stream(origin, predicate, partial(frames.read_frame, frame))
             request = Request(origin, FactFile(origin, predicate=predicate), self._predictions)
             yield replace(stream, columns=partial(_frame_columns, frame, origin), own=partial(own_frame_rows, frame, request))
         elif predicate is None and are_triples(what):
             yield self._stream(
-                f"<{_described(what, None)}>", None, lambda request: read_frame(triples_table(what, request.origin), request)
+                f"<{_described(what, None)}>", None, lambda request: frames.read_frame(triples_table(what, request.origin), request)
             )
         elif isinstance(what, Mapping) and predicate is None:
             for name, source in what.items():
@@ -182,13 +172,13 @@ class _Collector:
         first = next(iter(items), None)
         if (
             isinstance(first, FactStream | FactTable | PublishedFacts | FactFile | str | Path | Mapping)
-            or is_frame(first)
-            or is_spark_frame(first)
+            or frames.is_frame(first)
+            or frames.is_spark_frame(first)
             or (are_triples(first) and getattr(first, "ndim", 2) == 2)
         ):
             yield from chain.from_iterable(self._streams(item, predicate) for item in items)
         else:
-            yield self._stream(f"<{_described(what, predicate)}>", predicate, partial(read_rows, items))
+            yield self._stream(f"<{_described(what, predicate)}>", predicate, partial(frames.read_rows, items))
 
     def _stream(self, origin: str, predicate: str | None, read: Callable[[Request], Iterator[FactBatch]]) -> FactStream:
         request = Request(origin, FactFile(origin, predicate=predicate), self._predictions)
@@ -273,7 +263,7 @@ def _fact_batches(kind: FileFormat, file: InputFile, request: Request) -> Iterat
         case FileFormat.TEXT:
             return _read_text(file, request)
         case FileFormat.PARQUET:
-            return read_parquet(file, request)
+            return frames.read_parquet(file, request)
         case FileFormat.NUMPY:
             return read_arrays(file, request)
         case FileFormat.JSONL:
@@ -351,7 +341,7 @@ Wanted = Mapping[str, frozenset[str]]
 def _file_columns(kind: FileFormat, file: InputFile, request: Request, wanted: Wanted) -> pa.Table:
     """The wanted columns, as far as a file has them. We have read its facts before, without problems."""
     if kind is FileFormat.PARQUET:
-        with opened_parquet(file, request) as rows:
+        with frames.opened_parquet(file, request) as rows:
             places = _places_of(rows.schema_arrow.names, wanted)
             return rows.read(columns=[rows.schema_arrow.names[i] for i in places.values()]).rename_columns(list(places))
     with file.opened() as opening:
@@ -368,7 +358,7 @@ def _file_columns(kind: FileFormat, file: InputFile, request: Request, wanted: W
 
 
 def _frame_columns(frame: object, origin: str, wanted: Wanted) -> pa.Table:
-    table = arrow_table(frame, origin)
+    table = frames.arrow_table(frame, origin)
     places = _places_of(table.column_names, wanted)
     return table.select(list(places.values())).rename_columns(list(places))
 

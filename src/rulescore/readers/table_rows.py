@@ -13,19 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.readers import frames
 from rulescore.readers.columns import CellError, dates, decoded, is_text, moment_counts, parse_value
 from rulescore.readers.files import InputFile, Opening, damaged, is_pipe
-from rulescore.readers.frames import (
-    arrow_table,
-    frame_index,
-    is_frame,
-    is_spark_frame,
-    lasting,
-    opened_parquet,
-    parquet_batches,
-    refuse_half_zoned,
-    refuse_spark_frame,
-)
 from rulescore.readers.json_lines import JsonRows
 from rulescore.readers.layout import Layout, refuse_other_types
 from rulescore.readers.rdf import SYNTAXES
@@ -200,16 +190,16 @@ def file_rows(
 
 def frame_rows(frame: object, origin: str) -> RowStream:
     """The rows of a frame, of a mapping from names to columns, or of a list of mappings."""
-    if is_spark_frame(frame):
-        refused = partial(refuse_spark_frame, origin)
+    if frames.is_spark_frame(frame):
+        refused = partial(frames.refuse_spark_frame, origin)
         request = Request(origin, FactFile(origin), rows=True)
         return RowStream(origin, refused, lambda _: refused(), native=NativeSource(request, frame))
-    table = arrow_table(lasting(frame), origin) if is_frame(frame) else _python_table(frame, origin)
+    table = frames.arrow_table(frames.lasting(frame), origin) if frames.is_frame(frame) else _python_table(frame, origin)
     return RowStream(
         origin,
         lambda: table.schema,
         lambda names: _normal_batches(table.select(list(names)).to_batches(), origin),
-        labels=None if frame_index(frame) is None else lambda: frame_index(frame) or [],
+        labels=None if frames.frame_index(frame) is None else lambda: frames.frame_index(frame) or [],
     )
 
 
@@ -219,11 +209,11 @@ def _python_table(what: object, origin: str) -> pa.Table:
         if isinstance(what, Mapping):
             listed = {str(name): list(values) for name, values in what.items()}
             for values in listed.values():
-                refuse_half_zoned(values)
+                frames.refuse_half_zoned(values)
             return pa.table({name: pa.array(values) for name, values in listed.items()})
         if isinstance(what, Sequence) and all(isinstance(row, Mapping) for row in what):
             for name in dict.fromkeys(name for row in what for name in row):
-                refuse_half_zoned(row.get(name) for row in what)
+                frames.refuse_half_zoned(row.get(name) for row in what)
             return pa.Table.from_pylist([dict(row) for row in what])
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         notes = (str(error),)
@@ -349,13 +339,13 @@ class _TextRows:
 
 
 def _parquet_schema(file: InputFile, request: Request) -> pa.Schema:
-    with opened_parquet(file, request) as rows:
+    with frames.opened_parquet(file, request) as rows:
         return rows.schema_arrow
 
 
 def _read_parquet(file: InputFile, request: Request, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    with opened_parquet(file, request) as rows:
-        for batch in _normal_batches(parquet_batches(rows, list(columns)), request.origin):
+    with frames.opened_parquet(file, request) as rows:
+        for batch in _normal_batches(frames.parquet_batches(rows, list(columns)), request.origin):
             yield batch.select(list(columns))
 
 

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rulescore.reporting import tables
 from rulescore.reporting.accuracy import RIGHT, accuracy_columns, accuracy_notes, right_columns
 from rulescore.reporting.listing import UNDEFINED, Cell, CellKind, Column, Filled, Listing, Position, Tone, counted, filled, of_all
 from rulescore.reporting.sentences import verdict
-from rulescore.reporting.tables import (
-    kind_cell,
-    measure_cell,
-    of_no_rule,
-    predictions_listing,
-    read_in_words,
-    reasons_of_measures,
-    unlinked,
-    violating_cell,
-    with_types,
-)
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, Measure, ModelResult, RuleKind, RuleResult
 from rulescore.scoring.score import NO_HARD_RULE, UNMEASURED, excess, most_telling
@@ -53,10 +43,10 @@ def short_listings(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> tup
     *legend, read = rules.notes
     notes = (*legend, f"{read}; {_left_out(evaluation, len(rules.rows))}")
     lead = tuple(sentence.text for sentence in verdict(evaluation))
-    first = with_types(replace(rules, notes=notes, lead=lead), evaluation.summary.tables)
+    first = tables.with_types(replace(rules, notes=notes, lead=lead), evaluation.summary.tables)
     if not evaluation.model_results:
         return (first,)
-    return first, models_listing(evaluation, beside), predictions_listing(evaluation.model_results)
+    return first, models_listing(evaluation, beside), tables.predictions_listing(evaluation.model_results)
 
 
 def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = (), *, detail: bool = False) -> Listing:
@@ -70,7 +60,7 @@ def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = (), *, det
     columns, rows = filled(
         models,
         (Column("model", "model"), lambda model: model.name),
-        (Column("violating", "violating predictions", CellKind.COUNT), violating_cell),
+        (Column("violating", "violating predictions", CellKind.COUNT), tables.violating_cell),
         *([evaluable] if detail else ()),
         *(further.filled() for further in beside),
         *(_score_column(key, heading) for key, heading in scores.items()),
@@ -91,9 +81,9 @@ def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = (), *, det
             *([_MEANS] if detail else []),
             *accuracy_notes(evaluation.accuracy_results),
             *([RIGHT] if detail and evaluation.right_results else []),
-            *reasons_of_measures(models, scores),
-            *unlinked(models),
-            *of_no_rule(models),
+            *tables.reasons_of_measures(models, scores),
+            *tables.unlinked(models),
+            *tables.of_no_rule(models),
         ),
         best=frozenset((row, column) for column, rows_of_best in best for row in rows_of_best),
         tones={(row, 1): Tone.BAD for row, model in enumerate(models) if model.unmeasured},
@@ -101,7 +91,7 @@ def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = (), *, det
 
 
 def _score_column(key: str, heading: str) -> Filled[ModelResult]:
-    return Column(key, heading, CellKind.SCORE), lambda model: measure_cell(getattr(model, key))
+    return Column(key, heading, CellKind.SCORE), lambda model: tables.measure_cell(getattr(model, key))
 
 
 def _violating_note(models: Sequence[ModelResult]) -> str:
@@ -153,13 +143,13 @@ def _legend(rules: Sequence[RuleResult]) -> tuple[str, ...]:
 
 
 def _read(evaluation: Evaluation) -> str:
-    read = read_in_words(evaluation.summary)
+    read = tables.read_in_words(evaluation.summary)
     return read if evaluation.convention == Convention.DEFINITION else f"{read}; convention: {evaluation.convention}"
 
 
 def _rule_row(rule: RuleResult) -> tuple[Cell, ...]:
     counts = (rule.dataset, *(result.counts for result in rule.models.values()))
-    return rule.info.name, kind_cell(rule), *map(violations_cell, counts), rule.info.text
+    return rule.info.name, tables.kind_cell(rule), *map(violations_cell, counts), rule.info.text
 
 
 def violations_cell(counts: Counts) -> Cell:

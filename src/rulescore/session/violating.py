@@ -21,17 +21,8 @@ from rulescore.language.printer import print_atom, print_condition
 from rulescore.language.syntax import Atom, Constant, Falsity, Head, Refuting
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.tolerances import with_tolerance
+from rulescore.scoring import violation
 from rulescore.scoring.dirt import Cells, Dirty, DirtyBy, counted_by
-from rulescore.scoring.violation import (
-    CountedBy,
-    CountedViolations,
-    Explained,
-    Fact,
-    JudgedPrediction,
-    PredictedKey,
-    Violation,
-    Violations,
-)
 from rulescore.session.opening import Opened
 from rulescore.sql.horn.listing import contributions_of, makers_of, refuted_counts
 from rulescore.sql.names import arguments
@@ -75,7 +66,7 @@ class Violating(Opened):
         limit: int | None = 20,
         sample: int | None = None,
         seed: int = 0,
-    ) -> Violations:
+    ) -> violation.Violations:
         """Groundings whose head is refuted. They come from one model, from several or, if `model` is None, from the data; from all
         rules or one. We list the first `limit`, or a sample. The total counts all violations, even if the list is shorter."""
         rules, asked = self._rule_numbers(rule), self._asked(model, prediction)
@@ -89,24 +80,24 @@ class Violating(Opened):
             else:
                 rows = self._finder.first(totals, asked, limit) if limit is None or limit > 0 else []
         says_nothing = None if totals.total() else self._says_nothing(rules, asked)
-        return Violations(totals.total(), rows, says_nothing, self._named(counts), self.prediction_keys)
+        return violation.Violations(totals.total(), rows, says_nothing, self._named(counts), self.prediction_keys)
 
     def sampled_violations(
         self, models: Sequence[str] | None, most: int, *, rules: Sequence[str] | None = None, seed: int = 0
-    ) -> Violations:
+    ) -> violation.Violations:
         """At most so many violations: all, or some of every rule and model, drawn at random. `models`: None for violations in
         the data. `rules`: only of these; the total counts all."""
         asked = self._asked(models, None)
         counts = self._counts(range(len(self.counted.names)), asked, every=True)
         of_rules = set(self.counted.names if rules is None else rules)
         wanted = shares({key: n for key, n in counts.items() if self.counted.names[key[0]] in of_rules}, most)
-        rows: list[Violation] = []
+        rows: list[violation.Violation] = []
         for together in self._listed_together(list(dict.fromkeys(rule for rule, _ in wanted)), counts):
             with self._listing_of(together) as listing:
                 rows += self._finder.drawn(listing, together, asked, wanted, seed)
         places = {name: place for place, name in enumerate(self.counted.names)}
         rows.sort(key=lambda row: places[row.rule])
-        return Violations(sum(counts.values()), rows, None, self._named(counts), self.prediction_keys)
+        return violation.Violations(sum(counts.values()), rows, None, self._named(counts), self.prediction_keys)
 
     def _listed_together(self, rules: Sequence[int], counts: Mapping[tuple[int, int | None], int]) -> Iterator[list[int]]:
         """The rules in lists, each for one statement that lists no more violations than memory has room for."""
@@ -127,14 +118,14 @@ class Violating(Opened):
 
     def violation_counts(
         self, by: str, *, rule: str | None = None, model: str | Sequence[str] | None = None
-    ) -> list[CountedViolations]:
+    ) -> list[violation.CountedViolations]:
         """How many violations there are of each rule, predicate, refuter, entity or prediction, the most first."""
         rules, asked = self._rule_numbers(rule), self._asked(model, None)
         counts = self._counts(rules, asked, every=True)
         counter = ViolationCounter(
             self._finder, self.counted.counter, self.counted.names, counts, self.prediction_keys, self._heads
         )
-        return counter.by(CountedBy(by), rules, asked)
+        return counter.by(violation.CountedBy(by), rules, asked)
 
     @property
     def refuting(self) -> dict[str, tuple[str, ...]]:
@@ -161,7 +152,7 @@ class Violating(Opened):
         in_sql = ["a rule in SQL"] * (len(self.rules) - len(heads))
         return [*(_head_name(head) for head in heads), *in_sql]
 
-    def explained(self, prediction: Atom | PredictedKey, model: str | None = None) -> Explained:
+    def explained(self, prediction: Atom | violation.PredictedKey, model: str | None = None) -> violation.Explained:
         """What one prediction, given as a fact or by the key of its row, contributes to every rule."""
         number = self._prediction_number(prediction, model)
         makers = sorted(self.engine.query(makers_of(number))["model"].to_pylist())
@@ -177,14 +168,16 @@ class Violating(Opened):
         broken = {row["rule"]: row["refuted"] for row in rows if row["refuted"]}
         met = {row["rule"]: row["confirmed"] for row in rows if row["confirmed"] and not row["refuted"]}
         fact = self._finder.facts({number})[number]
-        return Explained(fact, models, counts, self._first(broken, asked), self._first(met, replace(asked, confirmed=True)))
+        return violation.Explained(
+            fact, models, counts, self._first(broken, asked), self._first(met, replace(asked, confirmed=True))
+        )
 
-    def predicted_fact(self, key: PredictedKey, model: str | None) -> Fact:
+    def predicted_fact(self, key: violation.PredictedKey, model: str | None) -> violation.Fact:
         """The fact that a model predicts for a row."""
         number = self._prediction_number(key, model)
         return self._finder.facts({number})[number]
 
-    def judged_predictions(self) -> Iterator[JudgedPrediction]:
+    def judged_predictions(self) -> Iterator[violation.JudgedPrediction]:
         """Every prediction of every model, with the rules that it breaks and meets, by their numbers."""
         self.counted.contribute()
         rows: dict[int, list[tuple[int, int, int]]] = {}
@@ -194,7 +187,7 @@ class Violating(Opened):
             names = arguments(source.arity)
             for row in self.engine.query(judged_predictions(source)).to_pylist():
                 counts = rows.get(row["prediction"], ())
-                yield JudgedPrediction(
+                yield violation.JudgedPrediction(
                     row["prediction"],
                     self.data.loaded.models[row["model"]],
                     self.data.loaded.predicate_name(row["literal"]),
@@ -224,12 +217,12 @@ class Violating(Opened):
 
     def first_of_each(
         self, rule: int, predictions: Sequence[int], *, confirmed: bool = False, most: int = 1
-    ) -> Iterator[tuple[int, Violation]]:
+    ) -> Iterator[tuple[int, violation.Violation]]:
         """The first groundings of a rule, given by its number, that each of these predictions breaks or, if `confirmed`, meets."""
         asked = Asked(tuple(range(len(self.data.loaded.models))), confirmed=confirmed)
         return self._finder.of_each(rule, asked, predictions, most)
 
-    def _prediction_number(self, prediction: Atom | PredictedKey, model: str | None) -> int:
+    def _prediction_number(self, prediction: Atom | violation.PredictedKey, model: str | None) -> int:
         """The number of a prediction. If a key may mean several predictions, the model decides. A fact needs no model."""
         if isinstance(prediction, Atom):
             return self._predicted.number(prediction)
@@ -253,12 +246,12 @@ class Violating(Opened):
     def _model_number(self, name: str) -> int:
         return _number_of("model", name, self.data.loaded.models)
 
-    def _first(self, totals: Mapping[int, int], asked: Asked) -> Violations:
+    def _first(self, totals: Mapping[int, int], asked: Asked) -> violation.Violations:
         """The first groundings of the rules, rule by rule, with the number that each rule has."""
         (model,) = asked.models or (None,)
         named = self._named({(rule, model): n for rule, n in totals.items()})
         rows = self._finder.first(dict(sorted(totals.items())), asked, _MOST_EXPLAINED)
-        return Violations(sum(totals.values()), rows, counts=named, keys=self.prediction_keys)
+        return violation.Violations(sum(totals.values()), rows, counts=named, keys=self.prediction_keys)
 
     def _named(self, counts: Mapping[tuple[int, int | None], int]) -> dict[tuple[str, str | None], int]:
         models = self.data.loaded.models

@@ -7,15 +7,13 @@ or parentheses in them need a second look.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from sys import intern
 
 from rulescore.errors import Source, Span
 from rulescore.language import rule_formats
 from rulescore.language.syntax import And, Atom, Constant, Rule, Term, Variable
 
-_TITLE = "AnyBURL"
-_EXAMPLE = "29⇥2⇥0.069⇥nephew(X,Y) <= son(X,A), sister(A,Y)"
 MYSELF = "me_myself_i"
 _ATOM = r"([^(),\t]+)\(([^(),\t]+),([^(),\t]+)\)"
 _LINE = re.compile(rf"(\d+)\t(\d+)\t({rule_formats.NUMBER})\t{_ATOM} <=(?: (?=.)|$)")
@@ -27,10 +25,6 @@ _COMPARISON = re.compile(r"[A-Z]\s*(?:[!<>]=?|==?)\s*\S+, ")
 _BOTH_VARIABLES = re.compile(r"(.+)\(([A-Z]),([A-Z])\)")
 _FIRST_VARIABLE = re.compile(r"(.+?)\(([A-Z]),(.+)\)")
 _SECOND_VARIABLE = re.compile(r"(.+?)\((.+),([A-Z])\)")
-
-
-def read(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
-    return rule_formats.read_lines(source, _TITLE, _EXAMPLE, _read_line)
 
 
 def _read_line(source: Source, start: int, line: str) -> Rule:
@@ -151,12 +145,12 @@ def _anyburl_term(term: Term, letters: Mapping[str, str]) -> str:
     return letters[term.name] if isinstance(term, Variable) else rule_formats.entity(term)
 
 
-FORMAT = rule_formats.RuleFormat(
+FORMAT = rule_formats.format_of_lines(
     "anyburl",
-    _TITLE,
-    _EXAMPLE,
+    "AnyBURL",
+    "29⇥2⇥0.069⇥nephew(X,Y) <= son(X,A), sister(A,Y)",
     rule_formats.mostly(r"\d+\t\d+\t[^\t]+\t.+\) <=( |$)"),
-    read,
+    _read_line,
     turn=1,
     write=_write,
     keeps=frozenset({"confidence", "support"}),

@@ -11,16 +11,10 @@ from rulescore.errors import Diagnostic, InputError, Place, Source, Span
 from rulescore.language import rule_formats
 from rulescore.language.syntax import Atom, Rule, Variable
 
-_NEURAL_LP = "Neural-LP"
-_NEURAL_LP_EXAMPLE = "0.412 (1.000)⇥aunt(C, A) <-- father(B, A), sister(C, B)"
 START = rf"({rule_formats.NUMBER}) \(({rule_formats.NUMBER})\)\t"
 _NEURAL_LP_LINE = re.compile(rf"{START}(.+?) <--(?: (.*)|$)")
 _NEURAL_LP_ATOM = re.compile(r"\s*(.+?)\(([A-Z]\w*), ?([A-Z]\w*)\)(?:,(?=.)|$)")
 _EQUAL = "equal"
-
-
-def _read_neural_lp(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
-    return rule_formats.read_lines(source, _NEURAL_LP, _NEURAL_LP_EXAMPLE, _read_neural_lp_line)
 
 
 def _read_neural_lp_line(source: Source, start: int, line: str) -> Rule:
@@ -70,24 +64,18 @@ def _atoms(line: str, begin: int, end: int) -> Iterator[_Written]:
         position = match.end()
 
 
-NEURAL_LP = rule_formats.RuleFormat(
+NEURAL_LP = rule_formats.format_of_lines(
     "neural-lp",
-    _NEURAL_LP,
-    _NEURAL_LP_EXAMPLE,
+    "Neural-LP",
+    "0.412 (1.000)⇥aunt(C, A) <-- father(B, A), sister(C, B)",
     rule_formats.mostly(rf"{START}.+\([A-Z]\w*, ?[A-Z]\w*\) <--"),
-    _read_neural_lp,
+    _read_neural_lp_line,
     turn=2,
 )
 
 
-_NCRL = "NCRL"
-_NCRL_EXAMPLE = "0.871 (0.871)⇥aunt <-- sister, father"
 _NCRL_LINE = re.compile(rf"{START}(\S.*?) <--(?: (.*)|$)")
 _ARGUMENTS = re.compile(r"(?<=\S)\([^()]*,[^()]*\)")
-
-
-def _read_ncrl(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
-    return rule_formats.read_lines(source, _NCRL, _NCRL_EXAMPLE, _read_ncrl_line)
 
 
 def _read_ncrl_line(source: Source, start: int, line: str) -> Rule:
@@ -106,7 +94,9 @@ def _read_ncrl_line(source: Source, start: int, line: str) -> Rule:
     )
 
 
-NCRL = rule_formats.RuleFormat("ncrl", _NCRL, _NCRL_EXAMPLE, rule_formats.mostly(rf"{START}\S.* <--"), _read_ncrl, turn=3)
+NCRL = rule_formats.format_of_lines(
+    "ncrl", "NCRL", "0.871 (0.871)⇥aunt <-- sister, father", rule_formats.mostly(rf"{START}\S.* <--"), _read_ncrl_line, turn=3
+)
 
 
 _RNNLOGIC = "RNNLogic"
@@ -164,14 +154,8 @@ RNNLOGIC = rule_formats.RuleFormat(
 )
 
 
-_UNIKER = "UniKER"
-_UNIKER_EXAMPLE = "1.0⇥aunt⇥sister⇥father_v"
 TURNED = "_v"
 _ATOM = re.compile(r".+\(.+,.+\).*")
-
-
-def _read_uniker(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
-    return rule_formats.read_lines(source, _UNIKER, _UNIKER_EXAMPLE, _read_uniker_line)
 
 
 def _read_uniker_line(source: Source, start: int, line: str) -> Rule:
@@ -228,12 +212,12 @@ def _chain(body: tuple[Atom, ...], first: str, last: str) -> Iterator[str]:
         raise rule_formats.UnfitError("its body is not a chain from the first argument of the head to the second")
 
 
-UNIKER = rule_formats.RuleFormat(
+UNIKER = rule_formats.format_of_lines(
     "uniker",
-    _UNIKER,
-    _UNIKER_EXAMPLE,
+    "UniKER",
+    "1.0⇥aunt⇥sister⇥father_v",
     rule_formats.mostly(rf"{rule_formats.NUMBER}(\t[^\t()]+){{2,}}$"),
-    _read_uniker,
+    _read_uniker_line,
     turn=6,
     write=_write_uniker,
 )

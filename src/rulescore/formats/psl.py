@@ -4,15 +4,13 @@ is hard. Names in quotes are constants, all other arguments variables. We do not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from rulescore.errors import Source, Span
 from rulescore.language import rule_formats
 from rulescore.language.syntax import Atom, Comparison, Constant, Falsity, Head, Kind, Not, Operator, Or, Rule, Variable
 
-_TITLE = "PSL"
-_EXAMPLE = "20: Lived(P1, L) & Lived(P2, L) & (P1 != P2) -> Knows(P1, P2) ^2"
 _QUOTED = r"""'[^']*'|"[^"]*\""""
 _WEIGHT = re.compile(rf"\s*({rule_formats.NUMBER})\s*:\s*")
 _END = re.compile(r"\s*(?:\^\s*[12])?\s*(\.?)\s*$")
@@ -20,10 +18,6 @@ _ARROW = re.compile(rf"{_QUOTED}|(->|>>)|(<-|<<)")
 _TERM = rf"(?:\w+|{_QUOTED})"
 _LITERAL = re.compile(rf"\s*((?:[!~]\s*)*)([\w.\-/:#]+)\s*\(\s*({_TERM}(?:\s*,\s*{_TERM})*)\s*\)\s*")
 _COMPARED = re.compile(rf"\s*(\(?)\s*({_TERM})\s*(!=|==|=)\s*({_TERM})\s*(\)?)\s*")
-
-
-def read(source: Source, tables: Sequence[rule_formats.TableName]) -> rule_formats.ToolRules:
-    return rule_formats.read_lines(source, _TITLE, _EXAMPLE, _read_line)
 
 
 def _read_line(source: Source, start: int, line: str) -> Rule:
@@ -105,6 +99,11 @@ def _term(text: str, span: Span) -> Variable | Constant:
     return Constant(text[1:-1], span) if text[0] in "'\"" else Variable(text, span)
 
 
-FORMAT = rule_formats.RuleFormat(
-    "psl", _TITLE, _EXAMPLE, rule_formats.some(rf"{rule_formats.NUMBER}\s*:\s*\S.*(?:->|>>|\^\s*[12]\s*$)"), read, turn=10
+FORMAT = rule_formats.format_of_lines(
+    "psl",
+    "PSL",
+    "20: Lived(P1, L) & Lived(P2, L) & (P1 != P2) -> Knows(P1, P2) ^2",
+    rule_formats.some(rf"{rule_formats.NUMBER}\s*:\s*\S.*(?:->|>>|\^\s*[12]\s*$)"),
+    _read_line,
+    turn=10,
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rulescore import plugins
 from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, meant, place_of, refuse, ticked
@@ -148,6 +148,13 @@ def read_lines(source: Source, title: str, example: str, read: LineReader) -> To
                 rules_read.problems.append(problem_at(source, start, line.rstrip(), wrong, title, example))
         start += len(line) + 1
     return rules_read
+
+
+def format_of_lines(
+    name: str, title: str, example: str, recognises: Callable[[Sequence[str]], bool], read: LineReader, **more: Any
+) -> RuleFormat:
+    """A format of one rule a line. `more`: further fields of the format."""
+    return RuleFormat(name, title, example, recognises, lambda source, _: read_lines(source, title, example, read), **more)
 
 
 def problem_at(source: Source, start: int, line: str, wrong: MisreadError, title: str, example: str) -> Diagnostic:

@@ -292,6 +292,19 @@ def test_statistics_are_gathered_before_a_table_is_read(engine: Engine):
     assert engine.query(statement(found))["t"].to_pylist() == ["__rulescore__copy", TABLE]
 
 
+def test_the_server_knows_how_many_different_tuples_a_table_has(engine: Engine):
+    """It would expect as many as there are rows divided by ten, and few rows of a join."""
+    engine.load(TABLE, pa.table({"a0": [i % 50 for i in range(3000)], "a1": [i // 50 for i in range(3000)]}))
+    assert engine.query(statement(f'SELECT COUNT(*) AS n FROM "{TABLE}"'))["n"].to_pylist() == [3000]
+    assert "rows=3000" in engine.explain(f'SELECT a0, a1 FROM "{TABLE}" GROUP BY a0, a1').splitlines()[0]
+
+
+def test_the_server_knows_that_a_table_is_small(engine: Engine):
+    engine.load(TABLE, pa.table({"a": [1, 2]}))
+    engine.query(statement(f'SELECT a FROM "{TABLE}"'))
+    assert "rows=2 " in engine.explain(f'SELECT a FROM "{TABLE}"')
+
+
 def test_an_aggregate_is_not_computed_anew_for_each_row(engine: Engine):
     """Each mention of such a query would be a plan of its own, which runs for every row that is read."""
     engine.load(TABLE, pa.table({"a": [1, 2, 3, 3], "b": [5, 6, 7, 9]}))

@@ -24,6 +24,7 @@ from rulescore.postgres.dialect import COLLATION, POSTGRES, POSTGRES_BEFORE_17, 
 from rulescore.postgres.server import PostgresCatalogue, connected
 from rulescore.setting.options import EngineOptions
 from rulescore.sql.dialect import text
+from rulescore.sql.names import argument
 from rulescore.sql.query import Statement, tree
 from rulescore.sql.sql_rules import has_user_sql
 from rulescore.sql.words import identifier
@@ -74,12 +75,14 @@ _SETTINGS = {
     "standard_conforming_strings": "on",
     # Compiling a statement takes longer than running most of them.
     "jit": "off",
+    # The server expects few rows of a join on two columns, and would sort all facts for it. Hashing them takes half as long.
+    "enable_mergejoin": "off",
     # Python may compute for a while between statements.
     "idle_in_transaction_session_timeout": "0",
 }
 
-# The server plans smaller tables well enough without statistics.
-_WORTH_ANALYSING = 100
+# For so many columns together, the server counts the different tuples of every choice of them.
+_MOST_COUNTED = 4
 
 # The number of bytes that we send at a time.
 _CHUNK = 1 << 20
@@ -99,7 +102,8 @@ class PostgresEngine(Engine):
         self._timeout = options.timeout
         self._connection = connected(options.url)
         self._worker = Worker(self.cancel)
-        self._unanalysed: set[str] = set()
+        # The columns of new tables.
+        self._unanalysed: dict[str, Sequence[str]] = {}
         self._spoken = POSTGRES
         # The schemas that the role searches. We look up names of the user's tables there.
         self._searched: list[str] = []
@@ -169,7 +173,7 @@ class PostgresEngine(Engine):
     def _load(self, name: str, rows: pa.Table) -> None:
         rows = _plain(rows)
         columns = ", ".join(f"{_quoted(field.name)} {_COLUMNS[field.type]}" for field in rows.schema)
-        self._unanalysed.discard(name)
+        self._unanalysed.pop(name, None)
         self._do(lambda: self._tell(f"CREATE TEMPORARY TABLE {_quoted(name)} ({columns})"))
         self._append(name, rows)
 
@@ -186,7 +190,7 @@ class PostgresEngine(Engine):
                     copy.write(piece)
 
         self._do(copy_in)
-        self._note_rows(name, rows.num_rows)
+        self._note_rows(name, rows.column_names, rows.num_rows)
 
     def attach(self, database: Path, name: str) -> None:
         helps = ("load the table into the server, or name another engine",)
@@ -221,9 +225,10 @@ class PostgresEngine(Engine):
         self._analyse()
         count = self._do(work)
         if isinstance(statement, exp.Drop):
-            self._unanalysed -= {table.name for table in statement.find_all(exp.Table)}
+            for table in statement.find_all(exp.Table):
+                self._unanalysed.pop(table.name, None)
         elif made is not None:
-            self._note_rows(made, count)
+            self._note_rows(made, statement.expression.named_selects, count)
         return None if made is None else count
 
     def _commit(self) -> None:
@@ -347,13 +352,19 @@ class PostgresEngine(Engine):
 
     def _analyse(self) -> None:
         """Gather statistics on new tables: the server does not do so by itself for temporary tables."""
-        for name in sorted(self._unanalysed):
+        for name, columns in sorted(self._unanalysed.items()):
+            keys = [argument(i) for i in range(_MOST_COUNTED) if argument(i) in columns]
+            if len(keys) > 1:
+                # Without the number of different tuples, the server takes tuples with one argument in common for equal.
+                told = f"CREATE STATISTICS IF NOT EXISTS pg_temp.{_quoted(name)} (ndistinct)"
+                self._do(partial(self._tell, f"{told} ON {', '.join(map(_quoted, keys))} FROM {_quoted(name)}"))
             self._do(partial(self._tell, f"ANALYZE {_quoted(name)}"))
         self._unanalysed.clear()
 
-    def _note_rows(self, name: str, rows: int) -> None:
-        if rows >= _WORTH_ANALYSING:
-            self._unanalysed.add(name)
+    def _note_rows(self, name: str, columns: Sequence[str], rows: int) -> None:
+        # Without statistics, the server expects some thousand rows of every table, also of one with a few rules.
+        if rows:
+            self._unanalysed[name] = columns
 
     @property
     def _is_aborted(self) -> bool:

@@ -102,6 +102,8 @@ class Capabilities:
     """A statement that reads few rows takes little time. Without it we make one table for many predicates, and views on it."""
     statements_at_once: int = 1
     """How many counting statements we unite into one: several if planning a statement takes longer than running it."""
+    skips_rows: bool = False
+    """A statement passes over rows of a sorted table that its conditions exclude, so it pays to sort facts."""
     reads_parquet: bool = False
     """`read_natively` takes Parquet files."""
     writes_parquet: bool = False

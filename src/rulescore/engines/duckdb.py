@@ -72,7 +72,7 @@ class DuckDBEngine(Engine):
     database files first: any other statement seals the database against everything outside."""
 
     dialect = DUCKDB.name
-    capabilities = Capabilities()
+    capabilities = Capabilities(skips_rows=True)
 
     def __init__(self, options: EngineOptions) -> None:
         self._own_folder = SpillFolder() if options.spill_folder is None else None

@@ -291,7 +291,8 @@ def _numbered_facts(
         target_predictions(str(table.staged), str(table.predicted), [name for name, _ in table.arguments]) for table in targets
     ]
     rows_of, offset = stages["predicted"].rows, predictions_made(targets)
-    for statement in sql.numbering(arities_of, rows_of, orders, stride, predicates, in_tables, offset):
+    ordered = engine.capabilities.skips_rows
+    for statement in sql.numbering(arities_of, rows_of, orders, stride, predicates, in_tables, offset, ordered=ordered):
         engine.run(statement)
     statements = sql.summary(arities_of, predicted=bool(in_tables or arities_of["predicted"]))
     rows = {what: engine.query(statement).to_pylist() for what, statement in statements.items()}

@@ -98,16 +98,20 @@ def numbering(
     predicates: int,
     in_tables: Sequence[Select],
     offset: int,
+    *,
+    ordered: bool,
 ) -> Iterator[Create | exp.Drop]:
     """The statements that number staged facts of these kinds and arities, and note which model predicts what. `in_tables`: what
-    models predict for tables. These predictions are numbered already, and predicted facts get the numbers from `offset` on."""
+    models predict for tables. These predictions are numbered already, and predicted facts get the numbers from `offset` on.
+    `ordered`: whether to sort the facts."""
     for arity in sorted({*arities_of["observed"], *arities_of["negative"]}):
         bases = {kind: base_table(kind, arity) for kind in ("observed", "negative") if arity in arities_of[kind]}
         for kind, base in bases.items():
             # Distinct facts, in the order written.
             yield create(base, encoded(raw_table(kind, arity), arity).distinct())
             yield drop(raw_table(kind, arity))
-        yield _create_facts(arity, bases.get("observed"), bases.get("negative"), orders[arity], stride, predicates)
+        literals = _literals(arity, bases.get("observed"), bases.get("negative"), orders[arity], stride, predicates)
+        yield create(fact_table(arity), literals.order_by(*literals.fields) if ordered else literals)
     predictions = [*in_tables]
     for arity in arities_of["predicted"]:
         raw, base = raw_table("predicted", arity), base_table("predicted", arity)
@@ -119,18 +123,16 @@ def numbering(
         yield create(MODEL_PREDICTION, union_all(predictions))
 
 
-def _create_facts(
+def _literals(
     arity: int, observed: str | None, negative: str | None, orders: Sequence[Order], stride: int, predicates: int
-) -> Create:
-    """All literals of one arity, sorted: observed facts in every order in use, and negative facts, which have literals of their
-    own."""
+) -> Select:
+    """All literals of one arity: observed facts in every order in use, and negative facts, which have literals of their own."""
     parts: list[Query] = []
     for source, beyond in ((observed, 0), (negative, stride * predicates)):
         if source is not None:
             parts += [_in_order(source, arity, order, i, stride, beyond=beyond) for i, order in enumerate(orders)]
     f = union_all(parts).as_("f")
-    fields = f[["literal", *arguments(arity)]]
-    return create(fact_table(arity), select(*fields).from_(f).order_by(*fields))
+    return select(*f[["literal", *arguments(arity)]]).from_(f)
 
 
 def _create_prediction_base(target: str, raw: str, arity: int, offset: int, *, observed: bool) -> Create:

@@ -10,7 +10,7 @@ from rulescore.logic.plan import Group, Judge
 from rulescore.logic.planner import Sizes, estimated_by_rule, estimated_groundings
 from rulescore.setting.choices import Role
 from rulescore.sql.horn import claims, conditions, evidence, triangles
-from rulescore.sql.horn.chains import create_shared, is_chain
+from rulescore.sql.horn.chains import EVIDENCE, create_reach, create_shared, is_chain
 from rulescore.sql.horn.claims import Entry, Grounded, HornContext
 from rulescore.sql.horn.conditions import ConditionSource
 from rulescore.sql.horn.triangles import is_triangle
@@ -29,6 +29,7 @@ def prepare(counter: Counter) -> None:
         return
     predictions = 2 in loaded.prediction_arities
     engine.run(evidence.create_inverses(loaded.stride))
+    engine.run(create_reach(EVIDENCE))
     if any(map(is_triangle, met)):
         for statement in triangles.tables(groups, counter.context):
             engine.run(statement, as_written=True)
@@ -138,7 +139,9 @@ def dataset_statement(number: int, group: Group, context: HornContext, *, one_ru
                 return None
             if is_triangle(group) and not one_rule:
                 return triangles.dataset_counts(number, context).keeping_order()
-            return evidence.observed_counts(claims.located(groundings, readings=False), context, ["rule"])
+            counts = evidence.observed_counts(claims.located(groundings, readings=False), context, ["rule"])
+            # With one atom, the facts of the bodies are few enough to find their evidence.
+            return counts.keeping_order() if len(group.shape.atoms) == 1 else counts
         case Judge.CONDITIONS:
             sources = condition_sources(number, group)
             return conditions.condition_counts(claims.claims(groundings), sources, context, arity, predictions=False, own=False)

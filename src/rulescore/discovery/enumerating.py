@@ -11,6 +11,7 @@ from rulescore.discovery.model import Form
 from rulescore.scoring.results import Counts
 from rulescore.sql.horn import evidence as signatures
 from rulescore.sql.horn import triangles
+from rulescore.sql.horn.chains import EVIDENCE, create_reach
 from rulescore.sql.query import Create, drop
 
 Row = dict[str, int]
@@ -86,6 +87,7 @@ class Enumeration:
     def _two_atoms(self) -> Iterator[GraphRule]:
         graph = self._graph
         graph.engine.run(signatures.create_inverses(2))
+        graph.engine.run(create_reach(EVIDENCE))
         graph.engine.run(triangles.create_ranks())
         graph.engine.run(triangles.create_edges(all_sides=True), as_written=True)
         if self._is_too_much(Form.TWO_ATOMS, number(graph, sql.ways_of_edges())):

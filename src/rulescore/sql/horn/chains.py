@@ -76,12 +76,12 @@ def is_chain(group: Group) -> bool:
 
 
 def create_shared(*, predictions: bool) -> list[Create]:
-    """The tables that all chains look up, with the tables for predictions."""
-    shared = [create(DEGREE, _degrees()), _create_reach(EVIDENCE)]
+    """The tables that all chains look up besides the reach of evidence, with the tables for predictions."""
+    degrees = create(DEGREE, _degrees())
     if not predictions:
-        return shared
+        return [degrees]
     r = row(PREDICTED.reach, "r")
-    return [*shared, _create_reach(PREDICTED), create(PREDICTED.degree, _degrees().join(r, r.a0 == f.a1))]
+    return [degrees, create_reach(PREDICTED), create(PREDICTED.degree, _degrees().join(r, r.a0 == f.a1))]
 
 
 def _degrees() -> Select:
@@ -89,7 +89,8 @@ def _degrees() -> Select:
     return select(f.literal, f.a0, n=count_rows()).from_(f).group_by(f.literal, f.a0)
 
 
-def _create_reach(sought: Sought) -> Create:
+def create_reach(sought: Sought) -> Create:
+    """How many of the tuples begin with a constant."""
     t = row(sought.tuples, "t")
     query = select(t.a0, n=count_rows()).from_(t).where(*_conditions(sought, t))
     return create(sought.reach, query.group_by(t.a0))

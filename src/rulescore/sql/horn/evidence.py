@@ -57,7 +57,7 @@ def create_sets(arity: int, orders: Sequence[Order], stride: int, *, marked: boo
     """Each tuple that carries several literals, with the sorted list of them."""
     f, x = _literals(arity, orders, stride, marked=marked), row(_extremes(arity), "x")
     keys = arguments(arity)
-    query = select(*f[keys], members=sorted_list(f.literal)).from_(f).join(x, *same(x, f, keys), x.least != x.greatest)
+    query = select(*f[keys], members=sorted_list(f.literal)).from_(f).join(x, *same(x, f, keys), x.least < x.greatest)
     return create(_sets(arity), query.group_by(*f[keys]))
 
 

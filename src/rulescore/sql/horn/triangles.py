@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from rulescore.logic.normal import Bound
 from rulescore.logic.plan import Group, Judge, Shape, ShapeAtom
+from rulescore.sql.horn.chains import EVIDENCE
 from rulescore.sql.horn.claims import HornContext, body_table, flipped, head_table
 from rulescore.sql.horn.evidence import INVERSE, MEMBER, OPPOSES, weighed
 from rulescore.sql.names import name, tuple_table
@@ -41,9 +42,9 @@ t = row(tuple_table(2), "t")
 
 
 def create_ranks() -> Create:
-    """Constants by the number of their neighbours, fewest first."""
-    d = select(t.a0, degree=count_rows()).from_(t).where(t.signature > 0).group_by(t.a0).as_("d")
-    return create(RANK, select(d.a0, rank=row_number(ordered(d.degree), ordered(d.a0)).integer()).from_(d))
+    """Constants by the number of their neighbours, their reach, fewest first."""
+    r = row(EVIDENCE.reach, "r")
+    return create(RANK, select(r.a0, rank=row_number(ordered(r.n), ordered(r.a0)).integer()).from_(r))
 
 
 def tables(groups: Sequence[Group], context: HornContext) -> list[Create]:

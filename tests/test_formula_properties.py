@@ -18,6 +18,7 @@ import engine_side
 from generate import formulas as formula_strategies
 from generate import proximity as proximity_strategies
 from generate.drawing import Generated
+from generate.few import FEW
 from oracle.counts import total
 from oracle.tree import And, Not, Or, Rule, Table
 from rulescore.errors import InputError
@@ -48,6 +49,7 @@ def test_engine_equals_oracle(engine: str, what: str) -> None:
         require_the_oracle_s_numbers(batch, engine)
 
 
+@FEW
 @given(formula_strategies.settings(most_rules=2, models=1))
 def test_listed_violations_are_the_counted_ones(engine: str, generated: Generated) -> None:
     note(generated.text)
@@ -56,6 +58,7 @@ def test_listed_violations_are_the_counted_ones(engine: str, generated: Generate
     )
 
 
+@FEW
 @given(formula_strategies.settings(most_rules=2, models=1))
 def test_listed_confirmations_are_the_confirmed_counts_of_rules_that_are_met(generated: Generated) -> None:
     note(generated.text)
@@ -66,9 +69,6 @@ def test_listed_confirmations_are_the_confirmed_counts_of_rules_that_are_met(gen
 
 
 # What changes nothing. The numbers before the change are the oracle's, so that the engine runs once.
-
-# Each is one more setting that is compared with the oracle, as many are above, so there are fewer.
-FEW = settings(max_examples=(settings().max_examples + 1) // 2)
 
 
 @FEW
@@ -100,6 +100,7 @@ def test_two_negations_of_a_head_change_nothing(generated: Generated) -> None:
     assert run(changed) == engine_side.expected(generated.setting)
 
 
+@FEW
 @given(formula_strategies.settings(), st.randoms(use_true_random=False))
 def test_hidden_values_are_never_read(generated: Generated, random: Random) -> None:
     tables = tuple(with_other_hidden_values(table, random) for table in generated.setting.tables)
@@ -107,6 +108,7 @@ def test_hidden_values_are_never_read(generated: Generated, random: Random) -> N
     assert run(changed) == engine_side.expected(generated.setting)
 
 
+@FEW
 @given(formula_strategies.settings())
 def test_columns_of_text_files_have_the_types_of_their_values(generated: Generated) -> None:
     setting = generated.setting

@@ -15,6 +15,7 @@ import engine_side
 from generate import plain as strategies
 from generate.checked import with_checks
 from generate.drawing import Generated
+from generate.few import FEW
 from oracle.counts import total
 from oracle.facts import Constant, Fact, Facts, fact
 from oracle.scores import contribution
@@ -114,10 +115,7 @@ def alike(members: list[Member]) -> list[Member]:
     return found
 
 
-# Fewer for what changes nothing: each is one more setting that is compared with the oracle, as many are above.
-FEW = settings(max_examples=(settings().max_examples + 1) // 2)
-
-
+@FEW
 @given(strategies.settings(most_rules=2, models=1))
 def test_listed_violations_are_the_counted_ones_by_the_definition(engine: str, generated: Generated) -> None:
     """Their number is the count, and each names its grounding and the roles of the prediction."""
@@ -126,6 +124,7 @@ def test_listed_violations_are_the_counted_ones_by_the_definition(engine: str, g
     assert engine_side.violations(setting, generated.text, engine=engine) == engine_side.expected_violations(setting)
 
 
+@FEW
 @given(strategies.settings(most_rules=2, models=1))
 def test_listed_violations_of_horn_rules_as_formulas_are_the_same(generated: Generated) -> None:
     note(generated.text)
@@ -133,6 +132,7 @@ def test_listed_violations_of_horn_rules_as_formulas_are_the_same(generated: Gen
     assert engine_side.violations(setting, generated.text, horn=False) == engine_side.expected_violations(setting)
 
 
+@FEW
 @given(strategies.settings(appendix=True, most_rules=2, models=1))
 def test_listed_violations_are_the_counted_ones_by_the_appendix(engine: str, generated: Generated) -> None:
     """Number and groundings. The appendix lists a grounding once for each refuting fact, so roles are a row's own there."""
@@ -267,6 +267,7 @@ def test_contributions_sum_to_the_totals_and_every_number_is_in_its_range(genera
         assert all(share is None for share in shares) or engine_side.Number(sum(s for s in shares if s is not None)) == 1.0
 
 
+@FEW
 @given(strategies.settings() | strategies.settings(appendix=True))
 def test_a_further_prediction_moves_scores_in_their_direction(generated: Generated) -> None:
     """More violations never lower a hard rule's score; a soft rule's score follows the rate of its predictions."""
@@ -289,6 +290,7 @@ def test_a_further_prediction_moves_scores_in_their_direction(generated: Generat
                 assert rises == (more > fewer)
 
 
+@FEW
 @given(strategies.mirrored())
 def test_predictions_with_the_data_s_mix_of_groundings_score_1(generated: Generated) -> None:
     outcome = run(generated)

@@ -16,6 +16,7 @@ import engine_side
 from generate import formulas as formula_strategies
 from generate import plain as strategies
 from generate.drawing import Generated
+from generate.few import FEW
 from oracle.writing import write_fact
 from rulescore.arguments.python import make_setting
 from rulescore.counting.horn import dataset_statement, prediction_statements, statements_with_predictions
@@ -117,6 +118,7 @@ def test_the_statement_of_every_kind_of_rule_gives_its_counts():
             assert found == ({(0,): counts} if any(counts) else {}), name
 
 
+@FEW
 @given(strategies.settings() | strategies.settings(appendix=True))
 def test_the_statement_of_a_rule_gives_its_counts(generated: Generated):
     with opened(generated) as session:
@@ -145,6 +147,7 @@ def test_a_rule_that_no_table_has_facts_for_says_so():
 # What is explained
 
 
+@FEW
 @given(strategies.settings(models=1, most_rules=3) | strategies.settings(appendix=True, models=1, most_rules=3))
 def test_every_explained_statement_runs_and_together_they_give_the_counts(generated: Generated):
     with opened(generated) as session:
@@ -185,6 +188,7 @@ def test_estimates_are_exact_for_single_atoms():
 # What is listed
 
 
+@FEW
 @given(strategies.settings(most_rules=3) | strategies.settings(appendix=True, most_rules=3))
 def test_totals_of_listed_violations_are_the_refuted_counts(generated: Generated):
     with opened(generated) as session:
@@ -195,6 +199,7 @@ def test_totals_of_listed_violations_are_the_refuted_counts(generated: Generated
 
 
 @pytest.mark.parametrize("horn", [True, False])
+@FEW
 @given(strategies.settings(most_rules=3) | strategies.settings(appendix=True, most_rules=3))
 def test_listed_confirmations_are_the_confirmed_counts_of_rules_that_are_met(horn: bool, generated: Generated):
     assume(horn or engine_side.counts_as_formulas(generated.setting))
@@ -444,18 +449,21 @@ def require_the_counts_of_rows(session: Session) -> None:
             assert sum(one.violations for one in alone) <= sum(counted.values())
 
 
+@FEW
 @given(strategies.settings(most_rules=4) | strategies.settings(appendix=True, most_rules=4))
 def test_violations_are_counted_as_they_are_listed(generated: Generated):
     with opened(generated) as session:
         require_the_counts_of_rows(session)
 
 
+@FEW
 @given(strategies.settings(most_rules=3))
 def test_violations_of_horn_rules_as_formulas_are_counted_as_they_are_listed(generated: Generated):
     with opened(generated, horn=False) as session:
         require_the_counts_of_rows(session)
 
 
+@FEW
 @given(formula_strategies.settings(most_rules=3))
 def test_violations_of_formulas_are_counted_as_they_are_listed(generated: Generated):
     note(generated.text)

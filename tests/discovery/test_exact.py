@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulescore
+from generate.few import FEW
 from rulescore.arguments.python import make_setting
 from rulescore.discovery.discovering import discover_graph, shown
 from rulescore.discovery.model import DiscoverOptions, Discovery
@@ -114,6 +115,7 @@ def _refutable(facts: list[tuple[str, ...]]) -> set[str]:
 
 
 @pytest.mark.parametrize(("convention", "distinct"), _WAYS)
+@FEW
 @given(facts=_graphs)
 def test_counts_are_those_of_an_audit_and_no_rule_of_a_form_is_missing(
     convention: Convention, distinct: bool, facts: list[tuple[str, ...]]
@@ -127,6 +129,7 @@ def test_counts_are_those_of_an_audit_and_no_rule_of_a_form_is_missing(
     assert {text: rule.counts for text, rule in found.items()} == {text: audited[text] for text in wanted}
 
 
+@FEW
 @given(facts=_graphs, distinct=st.booleans())
 def test_denial_constraints_are_never_broken(facts: list[tuple[str, ...]], distinct: bool) -> None:
     found = [rule for rule in shown(_everything(facts, Convention.DEFINITION, distinct=distinct)) if rule.form.is_denial]
@@ -170,6 +173,7 @@ def _denials(facts: list[tuple[str, ...]], least: int) -> set[frozenset[str]]:
     return found
 
 
+@FEW
 @given(facts=st.lists(_fact, min_size=1, max_size=24), least=st.integers(1, 3))
 def test_no_denial_constraint_of_a_form_is_missing(facts: list[tuple[str, ...]], least: int) -> None:
     discovery = _everything(facts, Convention.DEFINITION, distinct=False, least=least)
@@ -181,6 +185,7 @@ def _conditions(text: str) -> list[str]:
     return text.removeprefix("false <- ").replace("), ", "); ").split("; ")
 
 
+@FEW
 @given(facts=_graphs, distinct=st.booleans())
 def test_a_rule_explains_the_facts_of_its_head_that_some_grounding_confirms(facts: list[tuple[str, ...]], distinct: bool) -> None:
     options = DiscoverOptions(min_support=1, distinct_variables=distinct, max_rate=1)

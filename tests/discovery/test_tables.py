@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulescore
+from generate.few import FEW
 from oracle.definition import dataset_counts
 from oracle.reading import read_program
 from oracle.tree import Setting as OracleSetting
@@ -94,6 +95,7 @@ def planted(draw: st.DrawFn) -> dict[str, list[Any]]:
     }
 
 
+@FEW
 @given(columns=planted(), share=st.sampled_from([0.0, 0.25]))
 def test_each_rule_has_the_counts_of_its_text(columns: dict[str, list[Any]], share: float) -> None:
     discovery = found(columns, min_support=3, hold_out=share, seed=7, everything=True)
@@ -108,6 +110,7 @@ def test_each_rule_has_the_counts_of_its_text(columns: dict[str, list[Any]], sha
             assert rule.held_out is None
 
 
+@FEW
 @given(columns=planted())
 def test_cheap_statements_find_the_rates_of_an_audit(columns: dict[str, list[Any]]) -> None:
     """What candidates are chosen by is what their rules count."""
@@ -123,6 +126,7 @@ def test_cheap_statements_find_the_rates_of_an_audit(columns: dict[str, list[Any
         assert audit.evaluable * candidate.rate == pytest.approx(audit.refuted), candidate.rule
 
 
+@FEW
 @given(columns=planted())
 def test_agreement_of_every_pair_of_columns_is_that_of_pairs_of_rows(columns: dict[str, list[Any]]) -> None:
     rows = rows_of_tables(make_setting(None, tables={"t": rulescore.Table(pa.table(columns), key="id")}))[0]

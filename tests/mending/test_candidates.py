@@ -14,6 +14,7 @@ import engine_side
 import rulescore
 from generate import plain
 from generate.drawing import Generated
+from generate.few import FEW
 from oracle.facts import Constant, Fact
 from oracle.scores import contribution
 from oracle.tree import DEFINITION, And, Not
@@ -105,6 +106,7 @@ def require_equal(generated: Generated, seed: int) -> None:
                 assert own(asked, fact) == own(table, fact), (query, fact)
 
 
+@FEW
 @given((plain.settings() | plain.chains()).map(positive), st.integers(0, 99))
 @pytest.mark.slow
 def test_every_candidate_has_its_contribution(generated: Generated, seed: int) -> None:

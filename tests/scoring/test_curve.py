@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulescore
+from generate.few import FEW
 from rulescore.errors import InputError
 from shared_data import shared
 
@@ -67,6 +68,7 @@ answers = st.lists(
 
 
 @pytest.mark.slow
+@FEW
 @given(answers, answers)
 @pytest.mark.filterwarnings("ignore::rulescore.RulescoreWarning")
 def test_every_point_is_what_score_finds_with_that_top_k(first, second) -> None:
@@ -78,6 +80,7 @@ def test_every_point_is_what_score_finds_with_that_top_k(first, second) -> None:
 
 
 @pytest.mark.slow
+@FEW
 @given(answers)
 @pytest.mark.filterwarnings("ignore::rulescore.RulescoreWarning")
 def test_every_threshold_is_what_score_finds_with_the_answers_from_that_score(rows) -> None:

@@ -12,6 +12,7 @@ import engine_side
 import rulescore
 from generate import plain as strategies
 from generate.drawing import Generated
+from generate.few import FEW
 from oracle.findings import concerns, linked
 from oracle.scores import counts_of, kind_of
 from rulescore.verdicts.judging import Verdict
@@ -19,6 +20,7 @@ from rulescore.verdicts.judging import Verdict
 pytestmark = pytest.mark.slow
 
 
+@FEW
 @given(strategies.settings(most_rules=3) | strategies.settings(appendix=True, most_rules=3), st.randoms(use_true_random=False))
 def test_every_row_has_the_oracle_s_verdict(engine: str, generated: Generated, random: Random) -> None:
     note(generated.text)

@@ -181,6 +181,18 @@ def test_large_pieces_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("% 3 = 2" in text for text in cut)
 
 
+def test_many_predictions_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    observed = {"p": [("a", "b")], "q": [("b", "c")], "h": [("a0", "c")], "i": [("a1", "c")]}
+    predictions = {"model": {"p": [(f"a{number}", "b") for number in range(60)]}}
+    with Session(make_setting(observed, predictions, "h(X, Z) <- p(X, Y), q(Y, Z). incompatible h, i.")) as session:
+        statements = [text for shape in session.explain() for text in shape.statements]
+        monkeypatch.setattr(chains, "MOST_PATHS", 20)
+        cut = [text for shape in session.explain() for text in shape.statements]
+        found = contributions(session)
+    assert len(cut) > len(statements)
+    assert found == {("rules:1", "p", "a0", "b"): (1, 0, 1), ("rules:1", "p", "a1", "b"): (0, 1, 1)}
+
+
 LAYERS = 12
 """How many constants each layer of `layered` has; every constant has a fact with every one of the next layer."""
 

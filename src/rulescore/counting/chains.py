@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from math import ceil
+from operator import attrgetter
 
 import pyarrow as pa
 
@@ -23,7 +25,7 @@ from rulescore.sql.horn.halves import AT_HEAD, NOTHING
 from rulescore.sql.query import Select, TitledStatement, drop
 
 MOST_PATHS = 2_000_000
-"""How many rows one statement walks: paths, added up by their ends unless variables must be distinct."""
+"""How many rows one statement walks: paths, added up by their ends unless variables must be distinct; and predictions."""
 
 _Literals = tuple[int, ...]
 
@@ -76,9 +78,9 @@ def _prepared(counter: Counter, number: int, sought: sql.Sought) -> Iterator[Pie
         yield from _slices(piece, sum(walks[start] for start, own in pieces.items() if own == piece))
 
 
-def _slices(piece: int, paths: float) -> Iterator[Piece]:
-    """A piece. If it has more paths than a statement walks, we cut it by the first constant (0015)."""
-    slices = max(1, ceil(paths / MOST_PATHS))
+def _slices(piece: int, rows: float) -> Iterator[Piece]:
+    """A piece. If it has more rows than a statement walks, we cut it by the first constant (0015)."""
+    slices = max(1, ceil(rows / MOST_PATHS))
     return (Piece(piece, remainder, slices) for remainder in range(slices))
 
 
@@ -149,6 +151,7 @@ class _Seat:
     far: int
     walked: int
     paths: float = 0.0
+    filled: int = 0
     piece: int = 0
 
     @property
@@ -188,7 +191,12 @@ def prediction_statements(counter: Counter, number: int) -> Iterator[TitledState
     engine.run(halves.create_paths(number, length, distinct=distinct), as_written=True)
     rows = engine.query(halves.sizes(number, length, distinct=distinct), as_written=True)
     paths = {row["walked"]: row["n"] for row in rows.to_pylist()} | {NOTHING: 0.0}
-    possible = [replace(seat, paths=paths[seat.walked]) for seat in seats if seat.walked in paths]
+    filled = {(row["body"], row["first"], row["last"]): row["n"] for row in engine.query(halves.fills(number)).to_pylist()}
+    possible = [
+        replace(seat, paths=paths[seat.walked], filled=filled.get((seat.body, seat.first, seat.last), 0))
+        for seat in seats
+        if seat.walked in paths
+    ]
     inside = _in_pieces([seat for seat in possible if not seat.at_head], 0)
     at_head = _in_pieces([seat for seat in possible if seat.at_head], len(inside))
     _load(engine, tables.seats, _seat_rows([seat for piece in (*inside, *at_head) for seat in piece]))
@@ -233,22 +241,29 @@ def _seats(ways: Sequence[_Literals], spans: Sequence[_Span], half: Callable[[_L
 
 
 def _in_pieces(seats: Sequence[_Seat], beginning: int) -> list[list[_Seat]]:
-    """Seats in pieces that have about as many paths as one statement walks. A half with more is a piece by itself."""
+    """Seats in pieces that have about as many rows as one statement walks: paths, and predictions that stand there. Seats that
+    share a half are in one piece."""
     pieces: list[list[_Seat]] = []
-    before, walked = None, 0.0
-    for seat in sorted(seats, key=lambda place: place.walked):
-        own = seat.paths if seat.walked != before else 0.0
-        if not pieces or (own and walked + own > MOST_PATHS):
+    rows = 0.0
+    for _, group in groupby(sorted(seats, key=attrgetter("walked")), attrgetter("walked")):
+        sharing = list(group)
+        own = _rows(sharing)
+        if not pieces or rows + own > MOST_PATHS:
             pieces.append([])
-            walked = 0.0
-        pieces[-1].append(replace(seat, piece=beginning + len(pieces) - 1))
-        before, walked = seat.walked, walked + own
+            rows = 0.0
+        pieces[-1] += [replace(seat, piece=beginning + len(pieces) - 1) for seat in sharing]
+        rows += own
     return pieces
+
+
+def _rows(seats: Sequence[_Seat]) -> float:
+    """The paths of halves, each counted once, and the predictions."""
+    return sum({seat.walked: seat.paths for seat in seats}.values()) + sum(seat.filled for seat in seats)
 
 
 def _slices_of_seats(pieces: Sequence[Sequence[_Seat]]) -> Iterator[Piece]:
     for seats in pieces:
-        yield from _slices(seats[0].piece, sum({seat.walked: seat.paths for seat in seats}.values()))
+        yield from _slices(seats[0].piece, _rows(seats))
 
 
 def _place_rows(ways: Sequence[_Literals]) -> pa.Table:

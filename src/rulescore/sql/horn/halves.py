@@ -11,7 +11,7 @@ from rulescore.sql.horn.chains import DEGREE, Piece, f
 from rulescore.sql.horn.claims import head_table
 from rulescore.sql.names import name, prediction_table
 from rulescore.sql.query import Create, Query, Row, Select, alias, create, row, same, select, union_all
-from rulescore.sql.words import Operand, Sql, all_of, any_of, least, node, when
+from rulescore.sql.words import Operand, Sql, all_of, any_of, count_rows, least, node, when
 
 # Short names for rows: predictions with two arguments, and the numbers of facts of a literal that begin with a constant.
 c, d = row(prediction_table(2), "c"), row(DEGREE, "d")
@@ -152,6 +152,14 @@ def sizes(group: int, length: int, *, distinct: bool) -> Select:
     e = select(u.walked, u.far_end).distinct().from_(u).as_("e")
     counted = query.from_(e).join(paths, paths.half == e.walked, paths.c == e.far_end)
     return grouped(counted, {"walked": e.walked}, paths.n.sum())
+
+
+def fills(group: int) -> Query:
+    """How many predictions stand at each place of a body, and at its head."""
+    v, h = row(tables_of(group).spans, "v"), row(head_table(group), "h")
+    inside = grouped(select().from_(v), {"body": v.body, "first": v.first, "last": v.last}, count_rows())
+    heads = select(h.body, first=AT_HEAD, last=AT_HEAD, n=count_rows()).from_(c).join(h, h.literal == c.literal)
+    return union_all([inside, heads.group_by(h.body.node)])
 
 
 def _is_cheaper(p: Row, here: Sql, there: Sql) -> Sql:

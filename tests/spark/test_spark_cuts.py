@@ -15,7 +15,7 @@ from rulescore.engines.base import Engine
 from rulescore.session.session import Session
 from rulescore.spark.cuts import Sizes, cuts
 from rulescore.spark.steps import taken_apart
-from rulescore.sql.names import fact_table, prediction_table, tuple_table
+from rulescore.sql.names import fact_table, tuple_table
 from rulescore.sql.query import create, drop, row, select, union_all
 from rulescore.sql.united import united
 from rulescore.sql.words import identifier
@@ -127,10 +127,3 @@ def test_few_rows_that_need_not_be_found_read_what_they_find() -> None:
 def test_many_rows_stay_in_their_join() -> None:
     f, t = row(fact_table(2), "f"), row(tuple_table(2), "t")
     assert not list(cuts(select(f.a0).from_(f).join(t, t.a0 == f.a0).tree(), SIZES))
-
-
-def test_if_predictions_are_many_large_tables_are_exchanged_once_for_all() -> None:
-    p, b, f = row(prediction_table(2), "p"), row("few", "b"), row(fact_table(2), "f")
-    statement = select(p.prediction, f.a0).from_(p).join(b, b.l0 == p.literal).join(f, f.a0 == p.a0).tree()
-    assert not list(cuts(statement.copy(), Sizes({prediction_table(2): 100, fact_table(2): 100, "few": 9}, 10)))
-    assert list(cuts(statement.copy(), Sizes({prediction_table(2): 10, fact_table(2): 100, "few": 9}, 10)))

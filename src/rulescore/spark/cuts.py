@@ -11,8 +11,7 @@ from sqlglot import exp
 
 from rulescore.spark.steps import with_steps
 from rulescore.sql.dialect import conjuncts, innermost_first, nodes, tables_read_by
-from rulescore.sql.facts import raw_table
-from rulescore.sql.names import PREFIX, prediction_table, tuple_table
+from rulescore.sql.names import PREFIX, tuple_table
 from rulescore.sql.query import select
 from rulescore.sql.words import Sql, all_of, identifier, sql
 
@@ -24,7 +23,6 @@ Cut = tuple[exp.Expr, exp.Table]
 before it asks for the next cut."""
 
 _EVIDENCE, _BODIES = tuple_table(0)[:-1], f"{PREFIX}body_"
-_PREDICTIONS = (prediction_table(0)[:-1], raw_table("predicted", 0)[:-1])
 _BEFORE = "before"
 
 
@@ -41,9 +39,6 @@ class Sizes:
     def are_few(self, sources: Sequence[exp.Expr]) -> bool:
         """Whether Spark takes the join of some tables for few rows."""
         return prod(map(self._of, sources)) <= self.large
-
-    def predictions_are_few(self) -> bool:
-        return all(size <= self.large for name, size in self.known.items() if name.startswith(_PREDICTIONS))
 
     def _of(self, source: exp.Expr) -> int:
         return self.known.get(source.name, UNKNOWN) if isinstance(source, exp.Table) else UNKNOWN
@@ -94,16 +89,13 @@ def _sources(query: exp.Select) -> list[exp.Expr]:
 
 def _is_worth(query: exp.Select, before: Sequence[exp.Expr], target: exp.Table, sizes: Sizes) -> bool:
     """Whether the rows before a large table may be few. What two large tables have in common may be any number of rows: it is few
-    if it begins with few predictions, or the facts at one atom of a rule; and what looks for evidence are claims. If predictions
-    are many, Spark exchanges a large table once for all that look something up in it."""
+    if it begins with predictions, or the facts at one atom of a rule; and what looks for evidence are claims."""
     large = [source for source in before if sizes.is_large(source)]
     if len(before) == len(large):
         return False
     others = [source for source in before if source not in large]
     names = [node.name for node in (*before, *nodes(query)) if isinstance(node, exp.Table | exp.Column)]
     is_of_predictions = any("predict" in name for name in names)
-    if is_of_predictions and not sizes.predictions_are_few():
-        return False
     is_of_one_atom = all(source.name.startswith(_BODIES) for source in others)
     return not large or (len(large) == 1 and (is_of_predictions or is_of_one_atom or target.name.startswith(_EVIDENCE)))
 

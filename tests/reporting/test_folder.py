@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from rulescore.errors import InputError
+from rulescore.reporting import files as under_test
 from rulescore.reporting.audit import audit_listing
-from rulescore.reporting.files import EVALUATION_FILES, OUR_FILES, new_folder, refuse_unwritable, write_listing, write_outputs
+from rulescore.reporting.files import EVALUATION_FILES, OUR_FILES, new_folder, refuse_unswappable, write_listing, write_outputs
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.setting.choices import OutputFormat
 
@@ -42,8 +43,8 @@ def held(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
 
 
-def drafts(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.is_dir())
+def beside(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.parent.iterdir() if path != folder)
 
 
 OLD = {"evaluation.json": "old", "models.csv": "old", "rules.csv": "old", "notes.txt": "mine"}
@@ -64,7 +65,7 @@ def test_a_folder_is_replaced_and_what_is_of_others_stays(results: Path) -> None
     write(results, "new")
     assert held(results) == NEW
     assert (results / "notes.txt").stat().st_ino == inode
-    assert drafts(results) == []
+    assert beside(results) == []
 
 
 def test_a_file_of_an_earlier_run_that_is_not_written_again_goes(results: Path) -> None:
@@ -94,7 +95,7 @@ def test_contributions_that_are_elsewhere_are_written_with_the_rest(evaluation: 
     from dataclasses import replace
 
     def contributions(path: Path) -> None:
-        assert not (tmp_path / "results" / "contributions.parquet").exists()
+        assert not (tmp_path / "results").exists()
         path.mkdir()
         (path / "part").touch()
 
@@ -112,38 +113,47 @@ def refused(results: Path, words: str) -> Iterator[None]:
     with pytest.raises(InputError, match=rf"E601.*{words}"):
         yield
     assert held(results) == before
-    assert not any(name.endswith(".partial") for name in drafts(results))
+    assert not any(name.endswith((".partial", ".old")) for name in beside(results))
 
 
 def test_a_folder_in_the_place_of_a_file_is_told_before_anything_is_written(results: Path) -> None:
     (results / "rules.csv").unlink()
     (results / "rules.csv").mkdir()
     with refused(results, "`rules.csv`"):
-        refuse_unwritable(results)
+        refuse_unswappable(results)
     with refused(results, "`rules.csv`"):
         write(results, "new")
 
 
-def test_results_are_written_into_the_current_folder_and_next_to_folders_of_others(
-    results: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_comes_while_a_run_is_at_work_stops_the_swap(results: Path) -> None:
+    with refused(results, "`theirs`"), new_folder(results, EVALUATION_FILES) as draft:
+        (draft / "evaluation.json").write_text("new")
+        (results / "theirs").mkdir()
+
+
+def test_the_current_folder_is_not_swapped(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shells and editors that stand in it would stand in a folder that is gone."""
     (results / "inner").mkdir()
-    monkeypatch.chdir(results)
-    write(Path(), "new")
-    assert held(results) == NEW
-    assert drafts(results) == ["inner"]
+    for current, named in ((results, "."), (results / "inner", "..")):
+        monkeypatch.chdir(current)
+        with refused(results, "current folder"):
+            refuse_unswappable(Path(named))
 
 
-def test_what_is_no_folder_or_cannot_be_written_is_refused(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_folder_or_cannot_be_renamed_is_refused(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (results.parent / "file").touch()
     (results.parent / "circle").symlink_to("circle")
-    for name in ("file", "circle"):
-        with refused(results, "not a folder"):
-            refuse_unwritable(results.parent / name)
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    for folder in (results, results / "within" / "another"):
-        with refused(results, f"may not write to `{results}`"):
-            refuse_unwritable(folder)
+    with refused(results, "not a folder"):
+        refuse_unswappable(results.parent / "file")
+    if sys.version_info < (3, 13):
+        with refused(results, "in a circle"):
+            refuse_unswappable(results.parent / "circle")
+    with refused(results, "mounted"), monkeypatch.context() as patched:
+        patched.setattr(os.path, "ismount", lambda _: True)
+        refuse_unswappable(results)
+    with refused(results, "may not write"), monkeypatch.context() as patched:
+        patched.setattr(os, "access", lambda *_: False)
+        refuse_unswappable(results)
 
 
 def test_a_link_to_a_folder_stays_a_link(results: Path) -> None:
@@ -161,6 +171,34 @@ def test_links_and_rights_stay(results: Path) -> None:
     assert (results / "to_notes").readlink() == Path("notes.txt")
     assert (results / "dangling").is_symlink()
     assert results.stat().st_mode & 0o777 == 0o750
+    assert beside(results) == []
+
+
+def test_files_are_copied_if_there_are_no_links(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_links(*_: object, **__: object) -> None:
+        raise OSError("no links here")
+
+    monkeypatch.setattr(os, "link", no_links)
+    write(results, "new")
+    assert held(results) == NEW
+    assert beside(results) == []
+
+
+def test_a_file_that_comes_at_the_last_moment_is_not_lost(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    carry = under_test._carry
+
+    def late(target: Path, draft: Path, own: frozenset[str]) -> None:
+        carry(target, draft, own)
+        (target / "late.txt").write_text("late")
+        (target / "notes.txt").unlink()
+        (target / "notes.txt").write_text("changed")
+
+    monkeypatch.setattr(under_test, "_carry", late)
+    write(results, "new")
+    assert held(results) == {**NEW, "late.txt": "late"}
+    # The changed one is beside: nobody can tell which of the two is wanted.
+    (left,) = beside(results)
+    assert held(results.parent / left) == {"notes.txt": "changed"}
 
 
 def write_and_fail(folder: Path, error: BaseException) -> None:
@@ -173,11 +211,23 @@ def test_an_interruption_or_a_failure_leaves_everything_as_it_was(results: Path)
     for error, raised in ((KeyboardInterrupt(), KeyboardInterrupt), (OSError("no room"), InputError)):
         with pytest.raises(raised):
             write_and_fail(results, error)
-        with pytest.raises(raised):
-            write_and_fail(results.parent / "others", error)
     assert held(results) == OLD
-    assert drafts(results) == []
-    assert not (results.parent / "others").exists()
+    assert beside(results) == []
+
+
+def test_an_interruption_between_the_renames_puts_the_old_folder_back(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rename = Path.rename
+
+    def interrupted(path: Path, other: Path) -> Path:
+        if path.suffix == ".partial":
+            raise KeyboardInterrupt
+        return rename(path, other)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(results, "new")
+    assert held(results) == OLD
+    assert beside(results) == []
 
 
 KILLED = """
@@ -196,6 +246,8 @@ def counted(path, other):
     return rename(path, other)
 
 Path.rename = counted
+if count == 2:
+    Path.rmdir = Path.unlink = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 with new_folder(Path(sys.argv[1]), EVALUATION_FILES) as draft:
     for name in ("evaluation.json", "models.csv"):
         (draft / name).write_text("killed")
@@ -204,28 +256,54 @@ with new_folder(Path(sys.argv[1]), EVALUATION_FILES) as draft:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX signal")
-@pytest.mark.parametrize("renames", [0, 1])
-def test_a_run_that_is_killed_while_files_move_mixes_nothing(results: Path, renames: int) -> None:
+@pytest.mark.parametrize("renames", [0, 1, 2])
+def test_a_run_that_is_killed_at_a_rename_mixes_nothing(results: Path, renames: int) -> None:
     done = subprocess.run([sys.executable, "-c", KILLED, str(results), str(renames)], capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert sorted(held(results).values()) == ["killed"] * renames + ["mine"]
+    killed = {"evaluation.json": "killed", "models.csv": "killed", "notes.txt": "mine"}
+    folders = [held(results.parent / name) for name in beside(results)]
+    assert OLD in folders or held(results) == OLD
+    if renames == 1:
+        assert not results.exists()
+    else:
+        assert held(results) == (OLD if renames == 0 else killed)
+    assert all(one in (OLD, killed) for one in folders)
+    # The next run finds everything in its place again.
     write(results, "new")
     assert held(results) == NEW
-    (draft,) = drafts(results)
-    os.utime(results / draft, (LONG_AGO, LONG_AGO))
+    for name in beside(results):
+        assert name.endswith(".partial")
+        os.utime(results.parent / name, (LONG_AGO, LONG_AGO))
     write(results, "new")
-    assert drafts(results) == []
+    assert beside(results) == []
 
 
 def test_what_killed_runs_have_left_is_removed_a_day_later(results: Path) -> None:
-    names = {".rulescore-aaaaaaaa.partial": LONG_AGO, ".rulescore-bbbbbbbb.partial": time.time(), ".theirs.partial": LONG_AGO}
-    for name, when in names.items():
-        (results / name).mkdir()
-        (results / name / "rules.csv").write_text("half")
-        os.utime(results / name, (when, when))
+    names = {
+        results.parent / ".results.rulescore-aaaaaaaa.partial" / "rules.csv": LONG_AGO,
+        results.parent / ".results.rulescore-bbbbbbbb.partial" / "rules.csv": time.time(),
+        results.parent / ".results.rulescore-theirs.partial" / "rules.csv": LONG_AGO,
+        results.parent / ".results.theirs.old" / "rules.csv": LONG_AGO,
+        results.parent / ".others.rulescore-aaaaaaaa.partial" / "rules.csv": LONG_AGO,
+        results / ".rules.csv.abc.partial": LONG_AGO,
+        results / ".rules.csv.def.partial": time.time(),
+        results / ".theirs.partial": LONG_AGO,
+    }
+    for path in names:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("half")
+    for path, when in names.items():
+        os.utime(path if path.parent == results else path.parent, (when, when))
     write(results, "new")
-    assert drafts(results) == [".rulescore-bbbbbbbb.partial", ".theirs.partial"]
-    assert held(results) == NEW
+    left = [
+        ".others.rulescore-aaaaaaaa.partial",
+        ".results.rulescore-bbbbbbbb.partial",
+        ".results.rulescore-theirs.partial",
+        ".results.theirs.old",
+    ]
+    assert beside(results) == left
+    assert all((results.parent / name / "rules.csv").exists() for name in left)
+    assert set(held(results)) == {*NEW, ".rules.csv.def.partial", ".theirs.partial"}
 
 
 @pytest.fixture
@@ -242,24 +320,55 @@ def all_in(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
-def test_links_lead_nowhere(precious: Path) -> None:
-    """Whoever made the project can put some there: they would lead to files that are none of ours."""
-    results = precious.parent / "results"
-    results.mkdir()
-    for name in (".rulescore-aaaaaaaa.partial", "contributions.parquet", "rules.csv"):
-        (results / name).symlink_to("../precious")
-        os.utime(results / name, (LONG_AGO, LONG_AGO), follow_symlinks=False)
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("ending", ["old", "partial"])
+def test_a_link_is_no_folder_that_a_killed_run_has_left(precious: Path, ending: str, is_there: bool) -> None:
+    """Whoever made the project can put one there: it would lead to files that are none of ours."""
+    results = precious.parent / "project" / "results"
+    results.parent.mkdir()
+    link = results.parent / f".results.rulescore-aaaaaaaa.{ending}"
+    link.symlink_to("../precious")
     os.utime(precious, (LONG_AGO, LONG_AGO))
+    os.utime(link, (LONG_AGO, LONG_AGO), follow_symlinks=False)
+    before = all_in(precious)
+    if is_there:
+        results.mkdir()
+    write(results, "new")
+    assert all_in(precious) == before
+    assert link.is_symlink()
+    assert not results.is_symlink()
+    assert set(held(results)) == {"evaluation.json", "models.csv", "rules.csv"}
+
+
+def test_links_in_a_folder_that_was_left_lead_nowhere(precious: Path) -> None:
+    results = precious.parent / "project" / "results"
+    old = results.parent / ".results.rulescore-aaaaaaaa.old"
+    old.mkdir(parents=True)
+    for name in ("contributions.parquet", "rules.csv", "theirs"):
+        (old / name).symlink_to("../../precious")
+    results.mkdir()
     before = all_in(precious)
     write(results, "new")
     assert all_in(precious) == before
-    assert (results / ".rulescore-aaaaaaaa.partial").is_symlink()
-    assert held(results) == dict.fromkeys(("evaluation.json", "models.csv", "rules.csv"), "new")
+    assert not old.exists()
+    assert (results / "theirs").is_symlink()
+
+
+def test_a_folder_that_was_left_keeps_the_folders_of_others(results: Path) -> None:
+    """No run can have swapped one that holds such: it is refused."""
+    old = results.parent / ".results.rulescore-aaaaaaaa.old"
+    for name in ("rules.csv", "theirs"):
+        (old / name).mkdir(parents=True)
+        (old / name / "diary.txt").write_text("precious")
+    write(results, "new")
+    assert held(results) == NEW
+    assert all_in(old) == ["rules.csv", "rules.csv/diary.txt", "theirs", "theirs/diary.txt"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no number of their owner there")
-def test_a_folder_of_another_user_is_not_ours(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    left = results / ".rulescore-aaaaaaaa.partial"
+@pytest.mark.parametrize("ending", ["old", "partial"])
+def test_a_folder_of_another_user_is_not_ours(results: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    left = results.parent / f".results.rulescore-aaaaaaaa.{ending}"
     left.mkdir()
     (left / "rules.csv").touch()
     os.utime(left, (LONG_AGO, LONG_AGO))
@@ -275,7 +384,7 @@ def test_a_lock_of_others_is_not_waited_for_without_end(results: Path, monkeypat
     import fcntl
 
     monkeypatch.setattr("rulescore.waiting.PATIENCE", 0.1)
-    handle = os.open(results, os.O_RDONLY)
+    handle = os.open(results.parent, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         write(results, "new")
@@ -316,4 +425,4 @@ def test_two_runs_at_once_leave_the_results_of_one(results: Path) -> None:
     found = held(results)
     assert (found.pop("audit.csv"), found.pop("notes.txt")) == ("audit", "mine")
     assert found in (dict.fromkeys(mine, "one"), dict.fromkeys(theirs, "other"))
-    assert drafts(results) == []
+    assert beside(results) == []

@@ -23,11 +23,12 @@ from rulescore.cli.output import save, show, show_explanations, show_folded, sho
 from rulescore.cli.tolerances import WrittenTolerance, problems_of, read_tolerances
 from rulescore.errors import Diagnostic, InputError
 from rulescore.reporting.audit_filter import UNFLAGGED, AuditFilter, Flag, Order, RateRange, read_rate
-from rulescore.reporting.listing import Listing, counted
+from rulescore.reporting.listing import counted
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
     from rulescore.language.syntax import Program
+    from rulescore.reporting.listing import Listing
     from rulescore.scoring.results import RuleResult
     from rulescore.session.session import Session
 
@@ -137,7 +138,7 @@ def audit(
     """
     from rulescore.cli.setting import COUNTING, load
     from rulescore.reporting.audit import audit_listing
-    from rulescore.reporting.files import refuse_unwritable, write_listing
+    from rulescore.reporting.files import refuse_unswappable, write_listing
     from rulescore.reporting.tables import with_types
     from rulescore.session.session import Session
 
@@ -151,7 +152,7 @@ def audit(
         show_folded(warnings, quiet=quiet, where="`rulescore check`")
         return
     if output is not None:
-        refuse_unwritable(output)
+        refuse_unswappable(output)
     gates = given_gates((), fail_if, junit)
     wanted = AuditFilter(frozenset(flag), frozenset(no_flag), min_evaluable, rate)
     with Session(chosen.setting, grid=tolerances is not None) as session:

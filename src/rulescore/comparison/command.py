@@ -120,10 +120,10 @@ def compare(
 
 def _refuse(output: Path, *, force: bool) -> None:
     """Raises an error before we count if the output could not be written afterwards."""
-    from rulescore.reporting.files import refuse_unwritable, require_absent
+    from rulescore.reporting.files import refuse_unswappable, require_absent
 
     if not output.suffix or output.is_dir():
-        refuse_unwritable(output)
+        refuse_unswappable(output)
         return
     if output.suffix not in _FORMATS:
         helps = (f"end its name with {ticked(_FORMATS)}, or name a folder",)

@@ -153,7 +153,7 @@ class WrittenFigures:
 
 
 def write_figures(evaluation: Evaluation, folder: Path) -> WrittenFigures:
-    """Writes every figure that applies, except the curve, as SVG, PNG and PDF into a folder, in place of earlier figures."""
+    """Writes every figure that applies, except the curve, as SVG, PNG and PDF into a folder that we swap as a whole."""
     plots = Plots(evaluation)
     drawn = (plots.dataset_rates, plots.rules, plots.heat_map, plots.models, plots.tradeoff)
     return _written({draw.__name__: draw for draw in drawn}, folder, PLOT_FILES)

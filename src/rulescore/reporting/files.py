@@ -1,7 +1,8 @@
-"""Writes results as files that appear complete and never mix with the files of another run."""
+"""Writes results as files that appear complete, and as a folder that is swapped as a whole."""
 
 from __future__ import annotations
 
+import filecmp
 import glob
 import os
 import shutil
@@ -10,8 +11,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+from re import compile, escape
 from typing import Any
 
 import pyarrow as pa
@@ -51,75 +53,64 @@ OUR_FILES = EVALUATION_FILES.union(COMPARISON_FILES, PLOT_FILES, CURVE_FILES, *m
 """All that is ever removed from a folder of results."""
 
 PARTIAL = ".partial"
-_DRAFT = ".rulescore-"
+_OLD = ".old"
 _LEFT_AFTER = 24 * 60 * 60
 
 
-def refuse_unwritable(folder: Path) -> None:
-    """Raises an error, before the work, if results could not be written into the folder after it."""
-    reason = None
+def refuse_unswappable(folder: Path) -> None:
+    """Raises an error, before the work, if the folder could not be swapped after it."""
     if "\0" in str(folder):
-        reason = "its path has a null byte"
-    elif os.path.lexists(folder) and not folder.is_dir():
-        reason = "it is not a folder"
-    elif taken := sorted(name for name in OUR_FILES - {CONTRIBUTIONS} if _is_folder(folder / name)):
-        reason = f"it holds folders with the names of results: {ticked(taken)}"
-    elif not os.access(there := next(path for path in (folder, *folder.absolute().parents) if path.exists()), os.W_OK | os.X_OK):
-        reason = f"you may not write to `{there}`"
-    if reason is not None:
-        raise InputError(Diagnostic("E601", f"results cannot be written to `{folder}`: {reason}"))
+        raise InputError(_unswappable(folder, "its path has a null byte"))
+    target = _resolved(folder)
+    mode = _mode(target)
+    if mode is not None and not stat.S_ISDIR(mode):
+        raise InputError(_unswappable(folder, "it is not a folder"))
+    if _current_folder().is_relative_to(target):
+        raise InputError(_unswappable(folder, "it is the current folder, or one around it"))
+    if target.is_dir() and os.path.ismount(target):
+        raise InputError(_unswappable(folder, "a file system is mounted there"))
+    parent = next(folder for folder in target.parents if folder.exists())
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError(_unswappable(folder, f"you may not write to `{parent}`, the folder around it"))
+    others = sorted(entry.name for entry in _entries(target) if not _can_be_carried(entry))
+    if others:
+        shown = ticked(others[:3]) + (" and others" if others[3:] else "")
+        raise InputError(_unswappable(folder, f"it holds something else than files: {shown}"))
 
 
 @contextmanager
 def new_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
-    """Context manager: an empty folder to write into. If all goes well, its files move to `folder`. `own`: the file names of this
-    kind of results; we remove the old files of these names, and no others."""
-    refuse_unwritable(folder)
-    existed = folder.exists()
+    """Context manager: an empty folder to write into, which takes the place of `folder` if all goes well. `own`: the file names of
+    this kind of results. We delete an old file of such a name if the new results lack it; all other files stay."""
+    refuse_unswappable(folder)
+    target = _resolved(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=_DRAFT, suffix=PARTIAL, dir=folder))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=_mark(target), suffix=PARTIAL, dir=target.parent))
         try:
             yield draft
             sync(draft)
-            # If two runs moved their files at once, the files would mix.
-            with alone_in(folder):
-                _move(draft, folder, own)
+            # We must not delete files that another run has just written.
+            with alone_in(target.parent):
+                _tidy(target)
+                _carry(target, draft, own)
+                # mkdtemp makes folders that only their owner may read; results are ordinary files.
+                mode = _mode(target)
+                draft.chmod(0o777 & ~umask() if mode is None else stat.S_IMODE(mode))
+                _sync_one(draft)
+                _swap(target, draft)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-            if not existed:
-                with suppress(OSError):  # the folder has our results
-                    folder.rmdir()
     except OSError as error:
         raise InputError(not_writable(folder, error)) from error
 
 
-def _move(draft: Path, folder: Path, own: Collection[str]) -> None:
-    """Removes the old files before the new ones come: if a run is killed in between, files are missing, but none is of another
-    run."""
-    for left in folder.glob(f"{_DRAFT}*{PARTIAL}"):
-        if is_left_over(left) and _is_own_folder(left):
-            shutil.rmtree(left, ignore_errors=True)
-    for path in (folder / name for name in own):
-        if _is_folder(path):
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-    for path in draft.iterdir():
-        path.rename(folder / path.name)
-    _sync_one(folder)
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
-
-
-def _is_own_folder(path: Path) -> bool:
-    """Whether a folder is the user's own, and no link: another user may have put one there."""
-    status = path.lstat()
-    if sys.platform == "win32":
-        return stat.S_ISDIR(status.st_mode) and not status.st_reparse_tag  # a junction is a folder and leads elsewhere
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+def _mode(path: Path) -> int | None:
+    """The kind of the file at a path, and its permissions. We ask once, because another run may swap it at any time."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
 
 
 def is_left_over(path: Path) -> bool:
@@ -128,6 +119,16 @@ def is_left_over(path: Path) -> bool:
         return path.name.endswith(PARTIAL) and time.time() - path.lstat().st_mtime > _LEFT_AFTER
     except FileNotFoundError:  # another process has just finished it
         return False
+
+
+def _mark(target: Path) -> str:
+    """The prefix of the names that we give to folders next to the target."""
+    return f".{target.name}.rulescore-"
+
+
+def _is_half_written(path: Path) -> bool:
+    """Whether a file in a folder of results is one of ours that a run left unfinished."""
+    return any(path.name.startswith(f".{name}.") for name in OUR_FILES) and is_left_over(path)
 
 
 def sync(path: Path) -> None:
@@ -155,11 +156,137 @@ def not_writable(target: Path, error: OSError | ValueError) -> Diagnostic:
     return Diagnostic("E601", f"cannot write to `{target}`", notes=(reason.lower(),))
 
 
+def _carry(target: Path, draft: Path, own: Collection[str]) -> None:
+    """Links files of the old folder into the new one, unless the new results replace them."""
+    for entry in _entries(target):
+        if entry.name in own or _is_half_written(Path(entry.path)):
+            continue
+        if not _can_be_carried(entry):  # somebody made it while we were at work
+            raise InputError(_unswappable(target, f"it holds something else than files: `{entry.name}`"))
+        if entry.is_dir(follow_symlinks=False):
+            shutil.copytree(entry.path, draft / entry.name, symlinks=True, copy_function=_link)
+        else:
+            _link(entry.path, str(draft / entry.name))
+
+
+def _link(source: str, copy: str) -> None:
+    try:
+        os.link(source, copy, follow_symlinks=False)
+    except OSError:  # some file systems have no links
+        shutil.copy2(source, copy, follow_symlinks=False)
+
+
+def _swap(target: Path, draft: Path) -> None:
+    old = draft.with_suffix(_OLD)
+    try:
+        target.rename(old)
+    except FileNotFoundError:
+        draft.rename(target)
+    else:
+        try:
+            draft.rename(target)
+        except BaseException:
+            if not target.exists():
+                old.rename(target)
+            raise
+        _discard(old, target)
+    _sync_one(target.parent)
+
+
+def _tidy(target: Path) -> None:
+    """Puts back the folder that a killed run has moved away, and removes its unfinished files."""
+    olds = _left_beside(target, _OLD)
+    if olds and not target.exists():
+        olds.pop().rename(target)
+    for old in olds:
+        _discard(old, target)
+    for draft in _left_beside(target, PARTIAL):
+        if is_left_over(draft):
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _left_beside(target: Path, ending: str) -> list[Path]:
+    """Folders of ours next to the target, the oldest first. The owner of the folder around it, or another user, may have put a
+    lookalike there: a link would lead us to files elsewhere."""
+    ours = compile(rf"{escape(_mark(target))}[a-z0-9_]{{8}}{escape(ending)}")  # mkdtemp makes names from these letters
+    leftovers = [Path(entry.path) for entry in _entries(target.parent) if ours.fullmatch(entry.name)]
+    return sorted(filter(_is_own_folder, leftovers), key=lambda path: path.lstat().st_mtime)
+
+
+def _is_own_folder(path: Path) -> bool:
+    status = path.lstat()
+    if sys.platform == "win32":
+        return stat.S_ISDIR(status.st_mode) and not status.st_reparse_tag  # a junction is a folder and leads elsewhere
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+
+
+def _discard(old: Path, target: Path) -> None:
+    """Removes a folder that was swapped out. Keeps other people's files that the new folder lacks, and everything that a run does
+    not carry over."""
+    for entry in filter(_can_be_carried, _entries(old)):
+        path, kept = Path(entry.path), target / entry.name
+        if entry.name in OUR_FILES or _is_half_written(path) or _is_same(path, kept):
+            _remove(path)
+        elif not os.path.lexists(kept):
+            path.rename(kept)
+    if not any(old.iterdir()):
+        old.rmdir()
+
+
+def _is_same(path: Path, kept: Path) -> bool:
+    if path.is_symlink() or kept.is_symlink():
+        return path.is_symlink() and kept.is_symlink() and path.readlink() == kept.readlink()
+    return path.is_file() and kept.is_file() and (path.samefile(kept) or filecmp.cmp(path, kept, shallow=False))
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except (FileNotFoundError, NotADirectoryError):  # it may vanish at any time, since another run may swap it
+        return []
+
+
+def _can_be_carried(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a file, a link, or one of our own folders."""
+    is_ours = entry.name == CONTRIBUTIONS and entry.is_dir(follow_symlinks=False)
+    return is_ours or entry.is_symlink() or entry.is_file(follow_symlinks=False)
+
+
 def umask() -> int:
     """The permissions that a new file does not get."""
     current = os.umask(0)
     os.umask(current)
     return current
+
+
+def _resolved(folder: Path) -> Path:
+    """The folder that a link leads to: it is swapped, and the link stays."""
+    try:
+        return folder.resolve()
+    except (OSError, RuntimeError) as error:
+        raise InputError(_unswappable(folder, "its links lead in a circle")) from error
+
+
+def _current_folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:  # it was removed
+        return Path()
+
+
+def _unswappable(folder: Path, reason: str) -> Diagnostic:
+    message = f"results cannot be written to `{folder}` as a whole: {reason}"
+    notes = ("the folder is written anew and swapped in whole, so results of two runs never mix",)
+    helps = ("give the results a folder of their own, which need not be there yet",)
+    return Diagnostic("E601", message, notes=notes, helps=helps)
 
 
 def write_outputs(

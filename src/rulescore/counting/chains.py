@@ -189,9 +189,10 @@ def prediction_statements(counter: Counter, number: int) -> Iterator[TitledState
     engine.run(chain_predictions.create_spans(number, length, _most_filled(spans), distinct=distinct), as_written=True)
     engine.run(drop(tables.paths))
     engine.run(halves.create_paths(number, length, distinct=distinct), as_written=True)
-    rows = engine.query(halves.sizes(number, length, distinct=distinct), as_written=True)
-    paths = {row["walked"]: row["n"] for row in rows.to_pylist()} | {NOTHING: 0.0}
-    filled = {(row["body"], row["first"], row["last"]): row["n"] for row in engine.query(halves.fills(number)).to_pylist()}
+    sizes = engine.query(halves.sizes(number, length, distinct=distinct), as_written=True).to_pylist()
+    fills = engine.query(halves.fills(number)).to_pylist()
+    paths = {row["walked"]: row["n"] for row in sizes} | {NOTHING: 0.0}
+    filled = {(row["body"], row["first"], row["last"]): row["n"] for row in fills}
     possible = [
         replace(seat, paths=paths[seat.walked], filled=filled.get((seat.body, seat.first, seat.last), 0))
         for seat in seats

@@ -95,17 +95,9 @@ def gives_value(name: str) -> bool:
 
 def expression_of(cursor: Cursor, node: Node | syntax.Wildcard) -> syntax.Expression:
     """A node that the parser read, as a value."""
+    if isinstance(node, syntax.Expression):
+        return node
     match node:
-        case (
-            syntax.Variable()
-            | syntax.Constant()
-            | syntax.Attribute()
-            | syntax.Operation()
-            | syntax.Negative()
-            | syntax.Call()
-            | syntax.Aggregate()
-        ):
-            return node
         case syntax.Atom(predicate=name, terms=terms):
             return _call(cursor, name, tuple(expression_of(cursor, term) for term in terms), node.span)
         case syntax.Test(predicate=name, arguments=arguments):
@@ -113,9 +105,7 @@ def expression_of(cursor: Cursor, node: Node | syntax.Wildcard) -> syntax.Expres
         case syntax.Wildcard():
             advice = "name the variable, and bind it by an atom"
             raise cursor.failure("E109", "`_` has no value to compare or to compute with", _span(cursor, node.span), help=advice)
-        case (
-            syntax.RowAtom() | syntax.Comparison() | syntax.Membership() | syntax.Let() | syntax.Not() | syntax.And() | syntax.Or()
-        ):
+        case _:
             note = "a condition is true or false; it cannot be compared or computed with"
             raise cursor.failure("E109", "a condition stands where a value is needed", _span(cursor, node.span), note=note)
 
@@ -123,33 +113,14 @@ def expression_of(cursor: Cursor, node: Node | syntax.Wildcard) -> syntax.Expres
 def condition_of(cursor: Cursor, node: Node) -> syntax.Condition:
     """A node that the parser read, as a condition. The cursor stands behind it."""
     match node:
-        case syntax.Atom():
-            return node
         case syntax.Test(predicate=name, span=Span() as span) if gives_value(name) and span.source.text[span.start] not in '"`':
             raise _not_compared(cursor)
-        case (
-            syntax.RowAtom()
-            | syntax.Test()
-            | syntax.Comparison()
-            | syntax.Membership()
-            | syntax.Let()
-            | syntax.Not()
-            | syntax.And()
-            | syntax.Or()
-        ):
-            return node
         case syntax.Constant(value=str() as name):
             raise without_arguments(cursor, name, _span(cursor, node.span))
-        case (
-            syntax.Variable()
-            | syntax.Constant()
-            | syntax.Attribute()
-            | syntax.Operation()
-            | syntax.Negative()
-            | syntax.Call()
-            | syntax.Aggregate()
-        ):
+        case _ if isinstance(node, syntax.Expression):
             raise _not_compared(cursor)
+        case _:
+            return node
 
 
 def _not_compared(cursor: Cursor) -> StatementError:

@@ -89,7 +89,7 @@ def _refuse_old(java: Path, what: str) -> None:
         raise InputError(Diagnostic("E932", f"{what} {version}", helps=_HELPS))
 
 
-LOCAL, MASTER, CONNECT = "spark://local[", "spark://", "sc://"
+LOCAL, CONNECT = "spark://local[", "sc://"
 
 # The settings that our statements rely on. They replace the session's own.
 _SETTINGS = {
